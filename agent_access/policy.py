@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils.timezone import get_default_timezone
 
 from agent_access import conf, failures
@@ -143,6 +144,25 @@ class Policy:
         """
         current = user.get_session_auth_hash()
         return [_shorten(each) for each in (current, *user.get_session_auth_fallback_hash())]
+
+    # How somebody who has signed in confirms a sensitive act, unless they have a passkey.
+
+    def confirms_by_password(self, user: Any) -> bool:
+        """Return whether the user is asked for their password before a sensitive act.
+
+        By default whoever has one. Of others nothing is asked: a project without passwords lets
+        people have passkeys, or returns True, and then judges what they send in `check_password`.
+        """
+        return bool(user.has_usable_password())
+
+    def check_password(self, request: HttpRequest, password: str) -> bool:
+        """Return whether the password is that of the user who sends the request.
+
+        A project that limits attempts to sign in counts this as one, and raises a NotConfirmedError
+        of `agent_access.confirming` where there were too many. By default nothing is counted.
+        """
+        user: Any = request.user
+        return bool(user.check_password(password))
 
     # Passkeys, where `agent_access.passkeys` is installed.
 

@@ -2,16 +2,21 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import tzinfo
+from http import HTTPStatus
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
+from django.http import HttpRequest
 from typing_extensions import override
 
 from agent_access.audit import Actor
+from agent_access.confirming import NotConfirmedError
 from agent_access.errors import ToolError
 from agent_access.fields import JSONSchema
 from agent_access.models.connections import RevokedReason
+from agent_access.passkeys.link_views import NotTriedError
 from agent_access.policy import Policy, ScopeTerms, Service, ShellLines, Work
 from agent_access.tools import Tool
 from invoicing import __version__
@@ -27,6 +32,9 @@ from invoicing.paper.formats import time_zone_of
 from invoicing.passkey_rule import required_from
 from invoicing.quickstart.authority import find_authority
 from invoicing.quickstart.first_steps import FirstSteps
+from invoicing.web.passkeys import try_password
+
+SECONDS_PER_MINUTE = 60
 
 SERVICE = Service(
     name="agent-invoicing",
@@ -107,6 +115,24 @@ class InvoicingPolicy(Policy):
     @override
     def session_revisions(self, user: User) -> Sequence[int]:
         return (user.session_revision,)
+
+    @override
+    def confirms_by_password(self, user: User) -> bool:
+        return True
+
+    @override
+    def check_password(self, request: HttpRequest, password: str) -> bool:
+        """Count it as an attempt to sign in, so that a borrowed session guesses no faster."""
+        user: Any = request.user
+        try:
+            return try_password(request, user, password)
+        except NotTriedError as refusal:
+            minutes = refusal.values.get("minutes")
+            raise NotConfirmedError(
+                refusal.told(),
+                status=HTTPStatus.TOO_MANY_REQUESTS if minutes else HTTPStatus.SERVICE_UNAVAILABLE,
+                seconds=(minutes or 1) * SECONDS_PER_MINUTE,
+            ) from None
 
     @override
     def may_help(self, maker: User, person: User) -> bool:

@@ -69,7 +69,7 @@ class PasskeyMissingError(InvoicingError):
     """The owner has no passkey of their own yet, and so cannot require one of others."""
 
 
-class NotConfirmedError(InvoicingError):
+class PasskeyNotUsedError(InvoicingError):
     """The person has not used a passkey to confirm exactly this, or too long ago."""
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -117,10 +118,15 @@ class TaxRateFactory(RecordFactory[TaxRate]):
     percentage_ten_thousandths = 19 * SCALE
 
 
+@cache  # hashing is slow
+def _hash_password() -> str:
+    return make_password(PASSWORD)
+
+
 def give_password(person: User) -> None:
     """Let the person sign in with PASSWORD, as if it had been theirs before: nothing ends."""
     User.objects.filter(pk=person.pk).update(
-        password=make_password(PASSWORD), password_upgrades=F("password_upgrades") + 1
+        password=_hash_password(), password_upgrades=F("password_upgrades") + 1
     )
     person.refresh_from_db(fields=["password", "password_upgrades"])
 
@@ -145,8 +151,8 @@ def _permission_rows(permissions: Iterable[str]) -> Iterable[PermissionRow]:
 
 
 def _forget_permissions(user: User) -> None:
-    for cache in ("_perm_cache", "_user_perm_cache", "_group_perm_cache"):
-        user.__dict__.pop(cache, None)
+    for name in ("_perm_cache", "_user_perm_cache", "_group_perm_cache"):
+        user.__dict__.pop(name, None)
 
 
 def make_staff(*permissions: str, **fields: Any) -> User:

@@ -49,6 +49,13 @@ def challenge_in(options: Mapping[str, Any]) -> bytes:
     return decode(options["challenge"])
 
 
+def confirm_page(desk: Any, page: str, soft: "SoftPasskey", **lies: Any) -> str:
+    """Return the assertion with which a page's script confirms what the page does."""
+    digest = hashlib.sha256(page.encode()).hexdigest()
+    options = desk.post(f"/account/passkeys/confirm?page={digest}").json()["publicKey"]
+    return soft.sign(challenge_in(options), **lies)
+
+
 def digest_of(public_key: str) -> str:
     """Return what an event keeps of a key."""
     return hashlib.sha256(decode(public_key)).hexdigest()

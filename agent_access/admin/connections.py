@@ -25,6 +25,7 @@ from agent_access.admin.moments import format_minute
 from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, further_of, owners_act
 from agent_access.admin.people import text_fields
 from agent_access.approvers import may_administer, may_approve
+from agent_access.confirming import NotConfirmedError, ask, confirm
 from agent_access.keys import to_key
 from agent_access.models import AccessSettings, Connection, RevokedReason
 
@@ -126,7 +127,10 @@ class ConnectionAdmin(OwnersModelAdmin):
         if not form.is_valid():
             return self._show_form(request, form, status=422)
         try:
+            confirm(request)
             return self._create(request, form)
+        except NotConfirmedError as refusal:
+            return refusal.mark(self._show_form(request, form))
         except connections.ConnectionExistsError:
             context = {
                 "title": _("This form was already sent"),
@@ -164,6 +168,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             "title": _("New connection"),
             "form": form,
             "access_on": AccessSettings.read().access_on,
+            "confirmation": ask(request),
         }
         return self.show(request, "new_connection", context, status=status)
 

@@ -23,6 +23,7 @@ from agent_access.admin.switches import (
     turn_everything_off,
 )
 from agent_access.admin_site import FRONT_PAGE
+from agent_access.confirming import NotConfirmedError, ask, confirm
 from agent_access.connections import live_connections
 from agent_access.models.settings import AccessSettings
 
@@ -67,15 +68,20 @@ class SwitchesAdmin(OwnersModelAdmin):
         return redirect(FRONT_PAGE)
 
     def turn(self, request: HttpRequest, name: str) -> HttpResponse:
-        """Ask before something is turned off (GET), and turn it (POST)."""
+        """Ask before something is turned on or off (GET), and turn it (POST)."""
         switch = find_switch(name)
         if switch is None:
             raise Http404
         if request.method == "POST" and request.POST.get("state") in {"on", "off"}:
             return self._turn(request, switch, on=request.POST["state"] == "on")
         if not switch.is_on(AccessSettings.read()):
-            return redirect(FRONT_PAGE)
+            return self._ask_to_turn_on(request, switch)
         return self._ask(request, switch)
+
+    def _ask_to_turn_on(self, request: HttpRequest, switch: Switch) -> HttpResponse:
+        title = _("Turn on: %(switch)s") % {"switch": switch.label}
+        context = {"title": title, "switch": switch, "confirmation": ask(request)}
+        return self.show(request, "turn_on", context)
 
     def _ask(self, request: HttpRequest, switch: Switch) -> HttpResponse:
         ending = switch.ends().select_related("user").order_by("-id")
@@ -90,6 +96,11 @@ class SwitchesAdmin(OwnersModelAdmin):
         return self.show(request, "turn_off", context)
 
     def _turn(self, request: HttpRequest, switch: Switch, *, on: bool) -> HttpResponse:
+        if on:
+            try:
+                confirm(request)
+            except NotConfirmedError as refusal:
+                return refusal.mark(self._ask_to_turn_on(request, switch))
         with owners_act(request) as owner:
             ended = switch.turn(on=on, by=owner)
         said = (_("%(switch)s is on.") if on else _("%(switch)s is off.")) % {

@@ -13,10 +13,11 @@ from django.utils.translation import gettext, gettext_noop
 from oauthlib.oauth2 import FatalClientError
 from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
-from agent_access import conf
+from agent_access import conf, confirming
 from agent_access.admin.moments import format_minute
 from agent_access.admin_site import may_approve
 from agent_access.audit import make_origin
+from agent_access.confirming import NotConfirmedError, confirm
 from agent_access.connections import ConnectionNotAllowedError
 from agent_access.models import Transport
 from agent_access.oauth.asking import (
@@ -161,6 +162,8 @@ def answer(request: HttpRequest, pk: UUID) -> HttpResponse:
     try:
         if not _decide(request, asked, form):
             return _show_answer(request, asked, form, status=422)
+    except NotConfirmedError as refusal:
+        return refusal.mark(_show_answer(request, asked, form))
     except NotOpenError:
         asked.refresh_from_db()
         if asked.decision != request.POST["decision"]:
@@ -178,6 +181,7 @@ def _decide(request: HttpRequest, asked: AccessRequest, form: AnswerForm) -> boo
     by: dict[str, Any] = {"owner": request.user, "origin": make_origin(Transport.WEB)}
     if decision == Decision.ALLOWED and is_valid:
         chosen = form.cleaned_data
+        confirm(request)
         allow(asked, scopes=chosen["scopes"], days=chosen["expires_in_days"], **by)
         return True
     if decision == Decision.REFUSED:
@@ -192,6 +196,7 @@ def _show_answer(
     context = {
         **describe_client(asked.client, asked.return_address),
         "form": form,
+        "confirmation": confirming.ask(request),
         "asked": asked,
         "state": state_of(asked, now=timezone.now()),
         "asked_at": _format(asked.asked_at, request.user),

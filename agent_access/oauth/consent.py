@@ -11,6 +11,7 @@ from oauthlib.oauth2.rfc6749.errors import AccessDeniedError
 
 from agent_access.admin_site import may_approve
 from agent_access.audit import Actor, make_origin, record_act
+from agent_access.confirming import NotConfirmedError, ask, confirm
 from agent_access.connections import (
     ConnectionExistsError,
     ConnectionNotAllowedError,
@@ -84,7 +85,10 @@ def _was_allowed(form: ConsentForm) -> bool:
 
 def _try_to_allow(request: HttpRequest, form: ConsentForm) -> HttpResponseBase:
     try:
+        confirm(request)
         return _allow(form.authorization, form.read_consent())
+    except NotConfirmedError as refusal:
+        return refusal.mark(_show(request, form))
     except AlreadyAnsweredError:
         return _show_answered(request)
     except FatalClientError:
@@ -126,7 +130,8 @@ def _offer_return(request: HttpRequest, error: OAuth2Error) -> HttpResponse:
 
 def _show(request: HttpRequest, form: ConsentForm, *, status: int = 200) -> HttpResponseBase:
     template = "agent_access/consent.html"
-    return show_request(request, template, form.authorization, status=status, form=form)
+    shown = {"form": form, "confirmation": ask(request)}
+    return show_request(request, template, form.authorization, status=status, **shown)
 
 
 def _show_answered(request: HttpRequest) -> HttpResponse:

@@ -12,13 +12,15 @@ class PasskeysConfig(AppConfig):
 
     @override
     def ready(self) -> None:
-        from agent_access import signing  # noqa: PLC0415  models must be loaded first
+        from agent_access import confirming, signing  # noqa: PLC0415  models must be loaded first
         from agent_access.evidence.parts import Part, parts  # noqa: PLC0415  as above
         from agent_access.passkeys import checks  # noqa: F401, PLC0415  as above
+        from agent_access.passkeys.confirming import PasskeyConfirmer  # noqa: PLC0415  as above
         from agent_access.passkeys.evidence import read_passkeys, read_signatures  # noqa: PLC0415  as above
         from agent_access.passkeys.signer import PasskeySigner  # noqa: PLC0415  as above
 
         signing.use_signer(PasskeySigner())
+        confirming.use_passkeys(PasskeyConfirmer())
         parts.register(
             Part(name="passkeys", rows=read_passkeys), Part(name="signatures", rows=read_signatures)
         )

@@ -15,6 +15,7 @@ app_name = "agent_passkeys"
 urlpatterns = [
     path("passkeys", page(views.show), name="page"),
     path("passkeys/options", page(views.give_options, "POST"), name="options"),
+    path("passkeys/confirm", page(views.give_confirming, "POST"), name="confirm"),
     path("passkeys/add", page(views.add, "POST"), name="add"),
     path("passkeys/<id:pk>/rename", page(views.rename, "POST"), name="rename"),
     path("passkeys/<id:pk>/remove", page(views.remove, "POST"), name="remove"),

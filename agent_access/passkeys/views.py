@@ -25,6 +25,8 @@ from agent_access.audit import Actor, make_origin
 from agent_access.keys import to_key
 from agent_access.models.audit import Transport
 from agent_access.passkeys.challenges import make_challenge
+from agent_access.passkeys.confirming import PAGE as PAGE_DIGEST
+from agent_access.passkeys.confirming import ask_to_confirm
 from agent_access.passkeys.forms import AddForm
 from agent_access.passkeys.keeping import (
     ForPurpose,
@@ -134,6 +136,19 @@ def give_options(request: HttpRequest) -> HttpResponse:
         case _:
             raise Http404
     return JsonResponse({"get": assertion_options(challenge)})
+
+
+@changes
+def give_confirming(request: HttpRequest) -> HttpResponse:
+    """Return, as JSON, what the script of a page asks the browser for, to confirm that page's act.
+
+    The query says for which `page`, by a digest of its address.
+    """
+    page = request.GET.get("page", "")
+    if not PAGE_DIGEST.fullmatch(page):
+        raise Http404
+    challenge = ask_to_confirm(request.user, page, session=digest_session(request))
+    return JsonResponse({"publicKey": assertion_options(challenge)})
 
 
 def _find_own(request: HttpRequest, text: str) -> Passkey:

@@ -4,61 +4,45 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
-from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 
+from invoicing.admin.confirming import NotConfirmedError, ask, confirm
 from invoicing.administration.acts import actor_of
 from invoicing.administration.evidence import VERIFIER, begin_evidence
 from invoicing.administration.exports import TooManyExportsError
 from invoicing.errors import PermissionMissingError
 from invoicing.models import User
 from invoicing.rights import is_owner
-from invoicing.web.accounts.devices import find_device
-from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
-from invoicing.web.accounts.password_forms import check_own_password, password_field
 
 BUSY = "As many exports as can be are being downloaded just now. Try again in a few minutes."
 
 
-class EvidenceForm(forms.Form):
-    """The password proves who asks: a package holds all that was ever approved."""
-
-    password = password_field("Your own password", is_new=False)
-
-    def __init__(self, *args: Any, owner: User, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.owner = owner
-
-    def clean_password(self) -> str:
-        return check_own_password(self.owner, self.cleaned_data["password"])
-
-
 def export_evidence(request: HttpRequest, context: dict[str, Any]) -> HttpResponseBase:
-    """Ask for the password, then answer with the package; 404 for everybody but the owner."""
-    owner = _require_owner(request)
+    """Ask to confirm it, then answer with the package; 404 for everybody but the owner.
 
-    def show(form: EvidenceForm, *, status: int = HTTPStatus.OK, **more: Any) -> HttpResponse:
-        values = {**context, "title": "Evidence", "form": form, **more}
-        return render(request, "admin/invoices/evidence.html", values, status=status)
+    A package holds all that was ever approved.
+    """
+    _require_owner(request)
+
+    def show(**more: Any) -> HttpResponse:
+        values = {**context, "title": "Evidence", "confirmation": ask(request), **more}
+        return render(request, "admin/invoices/evidence.html", values)
 
     if request.method != "POST":
-        return show(EvidenceForm(owner=owner))
+        return show()
     try:
-        count_attempt(account=owner.email, device=find_device(request, owner.email))
-    except AttemptRefusedError as refusal:
-        return answer_refused(refusal, partial(show, EvidenceForm(owner=owner)))
-    form = EvidenceForm(request.POST, owner=owner)
-    if not form.is_valid():
-        return show(form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    try:
+        confirm(request)
         return _download(request)
+    except NotConfirmedError as refusal:
+        return refusal.mark(show())
     except TooManyExportsError:
-        form.add_error(None, BUSY)
-        return show(form, status=HTTPStatus.SERVICE_UNAVAILABLE)
+        page = show(problem=BUSY)
+        page.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+        return page
     except PermissionMissingError:
         raise PermissionDenied from None
 
@@ -74,12 +58,10 @@ def download_verifier(request: HttpRequest) -> HttpResponseBase:
     )
 
 
-def _require_owner(request: HttpRequest) -> User:
+def _require_owner(request: HttpRequest) -> None:
     owner: Any = request.user
     if not is_owner(owner):
         raise Http404
-    found: User = owner
-    return found
 
 
 def _download(request: HttpRequest) -> StreamingHttpResponse:

@@ -18,7 +18,7 @@ from invoicing.administration.passkeys import (
 )
 from invoicing.errors import (
     DayTooEarlyError,
-    NotConfirmedError,
+    PasskeyNotUsedError,
     PasskeyMissingError,
     PermissionMissingError,
 )
@@ -97,7 +97,7 @@ def _require(request: HttpRequest, form: PasskeyRuleForm) -> bool:
         form.add_error("day", OWNER_FIRST)
     except DayTooEarlyError:
         form.add_error("day", TOO_EARLY.format(format_day(earliest_day())))
-    except NotConfirmedError:
+    except PasskeyNotUsedError:
         form.add_error(None, UNCONFIRMED)
     except PermissionMissingError:
         raise PermissionDenied from None

@@ -13,9 +13,9 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path
 from typing_extensions import override
 
+from invoicing.admin.confirming import ConfirmedRecordAdmin, NotConfirmedError, ask, confirm
 from invoicing.admin.fields import format_hours
 from invoicing.admin.person_forms import PersonForm
-from invoicing.admin.records import RecordAdmin
 from invoicing.admin.roles import RoleAdmin
 from invoicing.administration.acts import actor_of, count_connections
 from invoicing.administration.passkeys import has_passkey, make_passkey_link
@@ -28,7 +28,7 @@ from invoicing.administration.people import (
     create_person,
 )
 from invoicing.administration.sign_ins import make_code, sign_out_everywhere
-from invoicing.errors import CodeInvalidError, NotConfirmedError
+from invoicing.errors import CodeInvalidError, PasskeyNotUsedError
 from invoicing.models import User
 from invoicing.one_time_links import HOURS, link_of
 from invoicing.paper.formats import format_day
@@ -58,7 +58,7 @@ def _show_hours(weekday: int) -> Callable[..., str]:
 
 
 @admin.register(User)
-class PersonAdmin(RecordAdmin):
+class PersonAdmin(ConfirmedRecordAdmin):
     form = PersonForm
     change_form_template = "admin/invoices/person.html"
     list_display = ("name", "email", "job_title", "status")
@@ -131,6 +131,10 @@ class PersonAdmin(RecordAdmin):
         return sorted(locked)
 
     @override
+    def find_sensitive(self, *, is_new: bool) -> frozenset[str]:
+        return frozenset(RIGHTS if is_new else RIGHTS | {"email"})
+
+    @override
     def create(self, request: HttpRequest, form: Any) -> Model:
         return create_person(actor_of(request), form.changes(), hours=form.hours())
 
@@ -161,14 +165,14 @@ class PersonAdmin(RecordAdmin):
     @refused_as_pages()
     def one_time_link(self, request: HttpRequest, pk: Any) -> HttpResponse:
         """Ask, then show the link in the answer only: it is in no message, session or log."""
-        person, status = self._find(request, pk), HTTPStatus.OK
+        person = self._find(request, pk)
         context = self._context(request, person, title="One-time link") | {"hours": HOURS}
-        if request.method == "POST":
-            try:
-                context["link"] = link_of(make_code(actor_of(request), pk))
-            except CodeInvalidError:
-                person.is_active, status = False, HTTPStatus.CONFLICT
-        return render(request, "admin/invoices/one_time_link.html", context, status=status)
+
+        def make() -> str:
+            confirm(request)
+            return link_of(make_code(actor_of(request), pk))
+
+        return _show_link(request, "one_time_link", context, make)
 
     @refused_as_pages()
     def passkey_link(self, request: HttpRequest, pk: Any) -> HttpResponse:
@@ -176,17 +180,15 @@ class PersonAdmin(RecordAdmin):
         person, by = self._find(request, pk), cast("User", request.user)
         if person.pk == by.pk:
             raise PermissionDenied
-        context, status = self._context(request, person, title="Passkey link"), HTTPStatus.OK
-        context |= {"hours": HOURS, "has_passkey": has_passkey(person), "confirms": has_passkey(by)}
-        if request.method == "POST":
-            try:
-                confirmed_by = request.POST.get("assertion", "")
-                context["link"] = make_passkey_link(request, person, confirmed_by)
-            except CodeInvalidError:
-                status = HTTPStatus.CONFLICT
-            except NotConfirmedError:
-                context["is_unconfirmed"], status = True, HTTPStatus.UNPROCESSABLE_ENTITY
-        return render(request, "admin/invoices/passkey_link.html", context, status=status)
+        context, confirms = self._context(request, person, title="Passkey link"), has_passkey(by)
+        context |= {"hours": HOURS, "has_passkey": has_passkey(person), "confirms": confirms}
+
+        def make() -> str:
+            if not confirms:  # a passkey confirms exactly this link, as it is made
+                confirm(request)
+            return make_passkey_link(request, person, request.POST.get("assertion", ""))
+
+        return _show_link(request, "passkey_link", context, make)
 
     @refused_as_pages()
     def sign_out(self, request: HttpRequest, pk: Any) -> HttpResponse:
@@ -214,3 +216,22 @@ class PersonAdmin(RecordAdmin):
     def _context(self, request: HttpRequest, person: User, *, title: str) -> dict[str, Any]:
         shared = self.admin_site.each_context(request)
         return {**shared, "opts": self.opts, "person": person, "title": title}
+
+
+def _show_link(
+    request: HttpRequest, name: str, context: dict[str, Any], make: Callable[[], str]
+) -> HttpResponse:
+    """Show the page that asks, and after its form the link that `make` returns, once confirmed."""
+    status, refused = HTTPStatus.OK, None
+    if request.method == "POST":
+        try:
+            context["link"] = make()
+        except NotConfirmedError as refusal:
+            refused = refusal
+        except PasskeyNotUsedError:
+            context["is_unconfirmed"], status = True, HTTPStatus.UNPROCESSABLE_ENTITY
+        except CodeInvalidError:
+            context["person"].is_active, status = False, HTTPStatus.CONFLICT
+    context["confirmation"] = ask(request)
+    page = render(request, f"admin/invoices/{name}.html", context, status=status)
+    return refused.mark(page) if refused else page

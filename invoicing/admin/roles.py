@@ -5,8 +5,9 @@ from django.contrib import admin
 from django.contrib.auth.models import Group
 from typing_extensions import override
 
+from invoicing.admin.confirming import ConfirmedRecordAdmin
 from invoicing.admin.fields import PermissionsField
-from invoicing.admin.records import RecordAdmin, RecordForm
+from invoicing.admin.records import RecordForm
 from invoicing.administration.records import IsAllowed
 from invoicing.models import Role
 from invoicing.rights import may_give_every_right
@@ -20,11 +21,15 @@ class RoleForm(RecordForm):
 
 
 @admin.register(Role)
-class RoleAdmin(RecordAdmin):
+class RoleAdmin(ConfirmedRecordAdmin):
     form = RoleForm
     fields = ("name", "permissions")
     search_fields = ("name",)
     ordering = ("name",)
+
+    @override
+    def find_sensitive(self, *, is_new: bool) -> frozenset[str]:
+        return frozenset({"permissions"})
 
     @override
     def is_allowed(self, act: str) -> IsAllowed:

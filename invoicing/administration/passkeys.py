@@ -21,7 +21,7 @@ from invoicing.administration.acts import act_of, actor_of, locked_administratio
 from invoicing.errors import (
     CodeInvalidError,
     DayTooEarlyError,
-    NotConfirmedError,
+    PasskeyNotUsedError,
     PasskeyMissingError,
     PermissionMissingError,
 )
@@ -60,7 +60,7 @@ def require_passkeys(request: HttpRequest, day: date | None, confirmed_by: str) 
 
     `confirmed_by` is what the browser answered to ask_to_confirm(), as JSON. Raises
     PermissionMissingError for anybody else, PasskeyMissingError for an owner without one,
-    DayTooEarlyError, and NotConfirmedError, which is audited.
+    DayTooEarlyError, and PasskeyNotUsedError, which is audited.
     """
     actor = actor_of(request)
     if not Passkey.objects.kept_by(actor.id).exists():
@@ -71,23 +71,23 @@ def require_passkeys(request: HttpRequest, day: date | None, confirmed_by: str) 
             _confirm(request, day, confirmed_by)
             with act_of(actor, is_owner):
                 _write(actor, day)
-    except NotConfirmedError:
+    except PasskeyNotUsedError:
         with locked_administration():
             record_act(REFUSED, actor, target=str(actor.id), outcome="refused")
         raise
 
 
 def _confirm(request: HttpRequest, day: date | None, confirmed_by: str) -> None:
-    """Raise NotConfirmedError unless who asks has just used a passkey for exactly this."""
+    """Raise PasskeyNotUsedError unless who asks has just used a passkey for exactly this."""
     session, now = digest_session(request), timezone.now()
     try:
         asserted = verify_assertion(
             confirmed_by, PURPOSE, session=session, person=request.user, now=now
         )
     except AssertionRefusedError:
-        raise NotConfirmedError from None
+        raise PasskeyNotUsedError from None
     if asserted.content["day"] != _write_day(day):
-        raise NotConfirmedError
+        raise PasskeyNotUsedError
 
 
 def _write(actor: Actor, day: date | None) -> None:
@@ -110,7 +110,7 @@ def make_passkey_link(request: HttpRequest, person: User, confirmed_by: str) -> 
     """Return a link, to be shown once, with which the person adds a passkey; they are told by mail.
 
     Who asks and has a passkey confirms it with that: `confirmed_by` is what their browser answered,
-    as JSON. Raises CodeInvalidError for inactive people, NotConfirmedError, and
+    as JSON. Raises CodeInvalidError for inactive people, PasskeyNotUsedError, and
     PermissionMissingError for who may not change how they sign in, or is the same person.
     """
     asked = {"session": digest_session(request), "allowed_by": confirmed_by}
@@ -129,4 +129,4 @@ def _make_link(actor: Actor, person: User, *, maker: Any, **asked: str) -> str:
         return address_of(make_link(actor, person, maker=maker, **asked))
     except PasskeyRefusedError as refusal:
         is_unconfirmed = refusal.reason == Reason.ASSERTION
-        raise (NotConfirmedError if is_unconfirmed else PermissionMissingError) from None
+        raise (PasskeyNotUsedError if is_unconfirmed else PermissionMissingError) from None

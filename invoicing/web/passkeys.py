@@ -53,6 +53,7 @@ def _form(view: Any) -> Any:
 _give_link_options = partial(link_views.give_link_options, tries=try_password)
 urlpatterns = [
     path("account/passkeys/options", _form(views.give_options), name="options"),
+    path("account/passkeys/confirm", _form(views.give_confirming), name="confirm"),
     path("account/passkeys/add", _form(views.add), name="add"),
     path("account/passkeys/<id:pk>/rename", _form(views.rename), name="rename"),
     path("account/passkeys/<id:pk>/remove", _form(views.remove), name="remove"),

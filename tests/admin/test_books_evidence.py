@@ -17,7 +17,7 @@ from tests.web.forms import main_of
 pytestmark = pytest.mark.django_db
 
 URL = "/admin/invoices/company/evidence"
-FORM = {"password": PASSWORD}
+FORM = {"own_password": PASSWORD}
 ACTS = ("export:begun", "export:finished", "export:ended_early")
 
 
@@ -64,10 +64,13 @@ def test_the_owner_downloads_the_verifier(sign_in, owner):
 
 @pytest.mark.parametrize(
     ("password", "sentence"),
-    [("wrong-password", "This is not your password."), ("", "This field is required.")],
+    [
+        ("wrong-password", "This is not your password."),
+        (None, "Nothing was done yet: this needs your password as well."),
+    ],
 )
 def test_without_the_password_nothing_leaves(sign_in, owner, password, sentence):
-    answer = sign_in(owner).post(URL, {"password": password})
+    answer = sign_in(owner).post(URL, {"own_password": password})
     assert answer.status_code == 422
     assert sentence in main_of(answer)
     assert acts() == []
@@ -87,7 +90,7 @@ def test_nobody_else_finds_the_pages(request, sign_in, owner, name):
 def test_guessing_the_owners_password_there_ends_soon(sign_in, owner):
     desk = sign_in(owner)
     for _ in range(10):
-        assert desk.post(URL, {"password": "wrong-password"}).status_code == 422
+        assert desk.post(URL, {"own_password": "wrong-password"}).status_code == 422
     answer = desk.post(URL, FORM)
     assert answer.status_code == 429
     assert "Too many attempts" in main_of(answer)

@@ -23,7 +23,7 @@ def owner(owner: User) -> User:
 
 @pytest.fixture
 def form(delegate) -> dict[str, str]:
-    return {"successor": str(delegate.pk), "email": delegate.email, "password": PASSWORD}
+    return {"successor": str(delegate.pk), "email": delegate.email, "own_password": PASSWORD}
 
 
 def test_the_owner_hands_over_and_every_connection_ends(
@@ -55,8 +55,8 @@ def test_the_owner_hands_over_and_every_connection_ends(
     [
         ({"email": "colin@halden.example"}, "This is not the address of the person chosen above."),
         ({"email": ""}, "This field is required."),
-        ({"password": "wrong-password"}, "This is not your password."),
-        ({"password": ""}, "This field is required."),
+        ({"own_password": "wrong-password"}, "This is not your password."),
+        ({"own_password": None}, "Nothing was done yet: this needs your password as well."),
         ({"successor": ""}, "This field is required."),
         ({"successor": "01a1fb8b-efc0-71c1-99d2-a7735c6388ff"}, "Select a valid choice."),
     ],
@@ -77,7 +77,7 @@ def test_only_an_active_person_of_the_staff_is_offered(sign_in, owner, flags):
     unfit = UserFactory.create(**flags)
     desk = sign_in(owner)
     assert unfit.email not in main_of(desk.get(URL))
-    fields = {"successor": str(unfit.pk), "email": unfit.email, "password": PASSWORD}
+    fields = {"successor": str(unfit.pk), "email": unfit.email, "own_password": PASSWORD}
     assert desk.post(URL, fields).status_code == 422
     assert Company.objects.get().owner == owner
 
@@ -89,7 +89,7 @@ def test_somebody_who_left_after_being_chosen_is_refused(
         User.objects.filter(pk=delegate.pk).update(is_active=False)
         return PASSWORD
 
-    monkeypatch.setattr("invoicing.admin.ownership.TransferForm.clean_password", leave)
+    monkeypatch.setattr("invoicing.admin.ownership.confirm", leave)
     answer = sign_in(owner).post(URL, form)
     assert answer.status_code == 422
     assert "must be an active person" in main_of(answer)
@@ -107,7 +107,7 @@ def test_nobody_else_finds_the_page(request, sign_in, owner, form, name):
 @pytest.mark.usefixtures("_clock_stands_still")
 def test_guessing_the_owners_password_there_ends_soon(sign_in, owner, form):
     desk = sign_in(owner)
-    wrong = form | {"password": "wrong-password"}
+    wrong = form | {"own_password": "wrong-password"}
     assert {desk.post(URL, wrong).status_code for _ in range(10)} == {422}
     answer = desk.post(URL, form)
     assert answer.status_code == 429

@@ -109,6 +109,6 @@ def test_an_owner_who_was_signed_out_hands_nothing_over(sign_in, owner, meanwhil
     give_password(owner)
     desk, successor = sign_in(owner), UserFactory.create()
     meanwhile("ownership", lambda: end_sessions_of(owner))
-    form = {"successor": str(successor.pk), "email": successor.email, "password": PASSWORD}
+    form = {"successor": str(successor.pk), "email": successor.email, "own_password": PASSWORD}
     assert desk.post(reverse("admin:transfer-ownership"), form).status_code == 403
     assert (Company.objects.get().owner, acts_written()) == (owner, [])

@@ -17,6 +17,7 @@ from config import settings as installed
 from invoicing.models import User
 from tests.agents import HOST
 from tests.browser.server import Served, serve_https
+from tests.factories import give_password
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ORIGIN = f"https://{HOST}"
@@ -81,6 +82,8 @@ def open_page(transactional_db: None, chromium: Browser) -> Iterator[OpenPage]:
         context = chromium.new_context(base_url=ORIGIN, **options)
         contexts.append(context)
         if user is not None:
+            if not user.has_usable_password():
+                give_password(user)
             context.add_cookies(
                 [
                     {

@@ -76,6 +76,7 @@ def test_the_owner_signs_in_allows_and_returns_to_the_program(
     page.get_by_label("Acts as").select_option(label=f"Dana Delegate ({delegate.email})")
     page.get_by_label("Create and change draft invoices").uncheck()
     page.get_by_label("Expires in days").fill("7")
+    page.get_by_label("Your own password").fill(PASSWORD)
     page.get_by_role("button", name="Allow access").click()
 
     expect(page.get_by_role("heading", name="You can close this window")).to_be_visible()
@@ -111,6 +112,7 @@ def test_the_return_to_a_website_passes_the_policy(open_page, owner, delegate, s
     page.context.route("https://client.example/**", lambda route: route.fulfill(body="Welcome"))
     page.goto(make_program("https://client.example/callback").authorize_path())
     page.get_by_label("Acts as").select_option(index=1)
+    page.get_by_label("Your own password").fill(PASSWORD)
     page.get_by_role("button", name="Allow access").click()
     expect(page.get_by_text("Welcome")).to_be_visible()
     assert urlsplit(page.url).netloc == "client.example"
@@ -150,6 +152,7 @@ def test_a_person_asks_and_goes_on_by_itself_once_the_owner_allows_in_another_br
     [waits] = subjects["access_request"].find_pending(owner, now=timezone.now())
     owners = open_page(waits.path, owner)
     inspect(owners, "access-request")
+    owners.get_by_label("Your own password").fill(PASSWORD)
     owners.get_by_role("button", name="Allow access").click()
     expect(owners.get_by_role("status")).to_contain_text("It was allowed at")
     inspect(owners, "access-request-allowed")

@@ -8,6 +8,7 @@ from agent_access.models.settings import AccessSettings
 from agent_access.switches import turn_access
 from tests.agents import HttpAgent
 from tests.browser.inspection import follow, inspect
+from tests.factories import PASSWORD
 from tests.oauth.programs import Browser, make_program, parameters_of
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
@@ -21,6 +22,7 @@ def make_connection(page, delegate):
     page.get_by_label("Name", exact=True).fill("Ledger agent")
     page.get_by_label("Acts as").select_option(label=f"Dana Delegate ({delegate.email})")
     page.get_by_label("Expires in days").fill("7")
+    page.get_by_label("Your own password").fill(PASSWORD)
     page.get_by_role("button", name="Create the connection").click()
     expect(page.get_by_role("heading", name="The connection was created")).to_be_visible()
 
@@ -73,6 +75,7 @@ def test_a_double_click_makes_one_connection_and_shows_its_credential(
     page = open_page(f"{DESK}/connection/add/", owner)
     page.get_by_label("Name", exact=True).fill("Twice")
     page.get_by_label("Acts as").select_option(index=1)
+    page.get_by_label("Your own password").fill(PASSWORD)
     page.get_by_role("button", name="Create the connection").dblclick()
     credential = page.get_by_label("Credential").input_value()
     assert HttpAgent(credential).call("tools.list").status == 200
@@ -199,3 +202,20 @@ def test_the_longest_names_fit(open_page, owner, delegate, connect):
     page.goto(f"{DESK}/auditevent/?connection={connection.id}")
     inspect(page, "desk-events-long")
     assert AuditEvent.objects.filter(connection_id=connection.id).exists()
+
+
+def test_access_is_turned_on_with_the_password(open_page, owner):
+    page = open_page(f"{DESK}/accesssettings/", owner)
+    follow(page.get_by_role("link", name="Turn on Agent access"))
+    inspect(page, "desk-turn-on")
+    page.get_by_label("Your own password").fill("a-wrong-password")
+    page.get_by_role("button", name="Turn on").click()
+    expect(page.get_by_label("Your own password")).to_have_accessible_description(
+        "This is not your password."
+    )
+    inspect(page, "desk-turn-on-refused")
+    assert not AccessSettings.read().access_on
+    page.get_by_label("Your own password").fill(PASSWORD)
+    page.get_by_role("button", name="Turn on").click()
+    expect(page.get_by_role("status")).to_have_text("Agent access is on.")
+    assert AccessSettings.read().access_on

@@ -142,7 +142,9 @@ def test_before_the_day_a_banner_tells_it(open_page, person):
     inspect(page, "passkey-banner")
 
 
-def test_the_owner_chooses_the_day_and_makes_a_link(open_page, owner, person, give_device):
+def test_the_owner_chooses_the_day_and_makes_a_link_and_confirms_both_with_the_passkey(
+    open_page, owner, person, give_device
+):
     page = open_page("/admin/invoices/company/", owner)
     give_device(page, owner)
     page.get_by_role("link", name="Passkeys", exact=True).click()

@@ -54,6 +54,7 @@ def test_a_new_person_comes_in_by_a_link(open_page, superuser):
     admin.get_by_role("main").get_by_role("link", name="Nora New").first.click()
     follow(admin.get_by_role("link", name="One-time link"))
     inspect(admin, "one-time-link-asked")
+    admin.get_by_label("Your own password").fill(PASSWORD)
     admin.get_by_role("button", name="Create the link").click()
     link = admin.get_by_label("Link", exact=True).input_value()
     inspect(admin, "one-time-link")

@@ -16,6 +16,7 @@ from agent_access.oauth.models import Application
 from agent_access.oauth.registration import client_fields
 from invoicing.models import User
 from tests.agents import HOST, Answer, read_answer
+from tests.factories import PASSWORD, give_password
 
 BASE_URL = f"https://{HOST}"
 RESOURCE = f"{BASE_URL}/mcp"
@@ -137,13 +138,16 @@ class Browser:
 
     def __post_init__(self) -> None:
         if self.person is not None:
+            give_password(self.person)
             self.client.force_login(self.person)
 
     def open(self, path: str, **more: Any) -> Any:
         return self.client.get(path, secure=True, headers={"Host": self.host}, **more)
 
     def send(self, path: str, fields: Mapping[str, Any], **headers: str) -> Any:
-        body = urlencode(fields, doseq=True)
+        """Send a form, confirmed with PASSWORD unless its fields say otherwise."""
+        password = fields.get("own_password") or PASSWORD
+        body = urlencode({**fields, "own_password": password}, doseq=True)
         sent = {"Host": self.host, **headers}
         return self.client.post(path, body, content_type=FORM, secure=True, headers=sent)
 

@@ -72,7 +72,7 @@ def test_the_owner_transfers_and_changes_a_password_under_siege(known, person, b
     Company.objects.update(owner=person)
     sign_in_with(known, person.email)
     besieged()
-    wrong = {"successor": "", "email": "", "password": "wrong"}
+    wrong = {"successor": "", "email": "", "own_password": "wrong"}
     transfer = known.post("/admin/invoices/company/transfer", wrong)
     assert transfer.status_code == 422
     fields = {"current": PASSWORD, "password": NEW, "again": NEW}

@@ -13,6 +13,6 @@ for (const form of document.querySelectorAll("form[data-once]")) {
   let isSent = false;
   form.addEventListener("submit", (event) => {
     if (isSent) event.preventDefault();
-    isSent = true;
+    if (!event.defaultPrevented) isSent = true;
   });
 }

@@ -95,7 +95,8 @@ def signed_in(desk, credential):
     path = f"/desk/agents{client.authorize_path(**asked)}"
     [nora] = re.findall(r'<option value="([\w-]+)">nora \(nora\)', olga.read(path))
     chosen = {"csrfmiddlewaretoken": olga.form_token, "acts_as": nora, "scopes": SCOPES}
-    form = urlencode(chosen | {"expires_in_days": "7", "decision": "allow"}, doseq=True).encode()
+    chosen |= {"expires_in_days": "7", "decision": "allow", "own_password": PASSWORD}
+    form = urlencode(chosen, doseq=True).encode()
     allowed = olga.visit("POST", path, form, Referer=f"https://{HOST}{path}", **FORM)
     [code] = parse_qs(urlsplit(allowed.headers["Location"]).query)["code"]
     return client.exchange(code, resource=f"{AGENTS}/mcp").body["access_token"]

@@ -50,7 +50,8 @@ class Browser:
         """Post the form that the page at this path holds."""
         page = self.open(path).content.decode()
         token, *_ = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
-        body = urlencode({"csrfmiddlewaretoken": token} | fields, doseq=True).encode()
+        asked = {"csrfmiddlewaretoken": token, "own_password": PASSWORD}
+        body = urlencode(asked | fields, doseq=True).encode()
         headers = self._headers() | {
             "Content-Type": "application/x-www-form-urlencoded",
             "Referer": BASE_URL + path,

@@ -54,10 +54,11 @@ form.addEventListener("submit", (event) => {
       field.value = assertion;
       button.disabled = false;
       form.requestSubmit(button);
+      field.value = "";  // it counts once, and after a download this page stays
     })
     .catch((error) => tell(NOTES[error.name] ?? "late"))
     .finally(() => { button.disabled = false; });
-});
+}, { capture: true });  // before whatever else counts how often the form is sent
 
 // A page that comes back from the browser's memory signs anew.
 window.addEventListener("pageshow", () => { field.value = ""; });
