@@ -1,6 +1,5 @@
 """The page on which the owner, and nobody else, takes a package of evidence out."""
 
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -15,7 +14,6 @@ from invoicing.administration.acts import actor_of
 from invoicing.administration.evidence import VERIFIER, begin_evidence
 from invoicing.administration.exports import TooManyExportsError
 from invoicing.errors import PermissionMissingError
-from invoicing.models import User
 from invoicing.rights import is_owner
 
 BUSY = "As many exports as can be are being downloaded just now. Try again in a few minutes."

@@ -18,8 +18,8 @@ from invoicing.administration.passkeys import (
 )
 from invoicing.errors import (
     DayTooEarlyError,
-    PasskeyNotUsedError,
     PasskeyMissingError,
+    PasskeyNotUsedError,
     PermissionMissingError,
 )
 from invoicing.models import User

@@ -21,8 +21,8 @@ from invoicing.administration.acts import act_of, actor_of, locked_administratio
 from invoicing.errors import (
     CodeInvalidError,
     DayTooEarlyError,
-    PasskeyNotUsedError,
     PasskeyMissingError,
+    PasskeyNotUsedError,
     PermissionMissingError,
 )
 from invoicing.models import Company, User
