@@ -168,6 +168,12 @@ def link_of(person: User) -> str:
     return reverse("admin:passkey-link", args=[person.pk])
 
 
+def make_link(desk, person: User):
+    """Ask for the link, confirmed with the passkey of whose desk it is."""
+    assertion = confirm_page(desk, link_of(person), desk.soft)
+    return desk.post(link_of(person), {"assertion": assertion})
+
+
 def test_a_link_is_shown_once_and_kept_nowhere(desk, owner, delegate, settings, mailoutbox):
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "MAIL_FROM": "invoices@halden.example"}
     asked = main_of(desk.get(link_of(delegate)))
@@ -175,7 +181,7 @@ def test_a_link_is_shown_once_and_kept_nowhere(desk, owner, delegate, settings, 
     assert "has a passkey already" not in asked
     assert acts_written() == []
 
-    answer = desk.post(link_of(delegate))
+    answer = make_link(desk, delegate)
 
     token = main_of(answer).partition(LINK)[2].partition('"')[0]
     assert read_link_token(token) == delegate
@@ -190,7 +196,7 @@ def test_the_person_is_told_by_mail_and_never_sent_the_link(
 ):
     settings.AGENT_ACCESS = {**settings.AGENT_ACCESS, "MAIL_FROM": "invoices@halden.example"}
     with django_capture_on_commit_callbacks(execute=True):
-        answer = desk.post(link_of(delegate))
+        answer = make_link(desk, delegate)
     [mail] = mailoutbox
     assert mail.to == [delegate.email]
     assert mail.subject == "A link to add a passkey to your account was made"
@@ -216,7 +222,7 @@ def test_nobody_makes_a_link_for_themselves(desk, owner):
 def test_an_inactive_person_gets_no_link(desk, delegate):
     User.objects.filter(pk=delegate.pk).update(is_active=False)
     assert desk.get(link_of(delegate)).status_code == 200
-    answer = desk.post(link_of(delegate))
+    answer = make_link(desk, delegate)
     assert answer.status_code == 409
     assert "is deactivated and cannot sign in" in main_of(answer)
     assert acts_written() == []
