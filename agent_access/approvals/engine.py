@@ -23,7 +23,12 @@ from agent_access.approvals.errors import (
 )
 from agent_access.approvals.kinds import ApprovalKind, Clock, kinds
 from agent_access.approvals.models import ApprovalQuerySet, ApprovalRequest, Decision
-from agent_access.approvals.signatures import act_of, is_signed, record_refusal
+from agent_access.approvals.signatures import (
+    act_of,
+    digest_decision,
+    is_signed,
+    record_refusal,
+)
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.approvals.states import TRANSITIONS, ApprovalState
 from agent_access.audit import Fact, Origin
@@ -261,7 +266,7 @@ def _audit(user: Any, snapshots: Sequence[ApprovalSnapshot], action: str, origin
             connection_id=each.approval.connection_id,
             target=str(each.approval.pk),
             detail=str(kinds.get(each.approval.kind).pk_of(each.approval.target)),
-            content_digest=each.approval.fingerprint,
+            content_digest=digest_decision(each.approval),
         )
         for each in snapshots
     ]

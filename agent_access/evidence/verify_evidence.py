@@ -379,7 +379,7 @@ class Verification:
             self.report.check(is_known, f"{name}: its event keeps no digest of what was approved")
         if digest:
             self.report.check(
-                digest == approval.fingerprint, f"{name}: it is not what was approved"
+                digest == _digest_decision(approval), f"{name}: it is not what was approved"
             )
             at = approval.executed_at
             # By a process of the release before, while the upgrade ran.
@@ -587,6 +587,13 @@ def digest_event(event: Row, previous: str) -> str:
     values += [event[name] for name in AFTER_SEQUENCE]
     values += [{n: v} for n, v in event.items() if n not in HASHED and v not in UNSET]
     return sha256(json.dumps(values, separators=(",", ":"), ensure_ascii=False))
+
+
+def _digest_decision(approval: Approval) -> str:
+    """Return what the event of a decision keeps, which covers what had to be signed."""
+    if not approval.demand:
+        return approval.fingerprint
+    return sha256(canonical({"demand": approval.demand, "fingerprint": approval.fingerprint}))
 
 
 def digest_facts(facts: Any, unfrozen: list[list[str]]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from agent_access.approvals.signatures import digest_decision
 from agent_access.facts import UNSET, fingerprint_of
 from invoicing.evidence.history import History, StepKind
 from invoicing.evidence.signatures import holds
@@ -80,7 +81,7 @@ def _check_approval(history: History) -> Outcome:
         for step in history.steps
         if step.kind == StepKind.APPROVED and step.approval == executed and step.event
     )
-    return _compare(next(approved, None), executed.fingerprint)
+    return _compare(next(approved, None), digest_decision(executed))
 
 
 def _match(document: Document, history: History) -> Outcome:
