@@ -40,7 +40,7 @@ class PasskeyConfirmer:
                 )
         except AssertionRefusedError:
             return False
-        return proven.content["page"] == page
+        return bool(proven.content["page"] == page)
 
 
 def ask_to_confirm(person: Any, page: str, *, session: str) -> Challenge:

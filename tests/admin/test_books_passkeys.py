@@ -317,10 +317,10 @@ def test_nobody_makes_a_link_for_themselves(desk, owner):
     assert acts_written() == []
 
 
-def test_an_inactive_person_gets_no_link(desk, delegate):
+def test_an_inactive_person_gets_no_link(desk, soft, delegate):
     User.objects.filter(pk=delegate.pk).update(is_active=False)
     assert desk.get(link_of(delegate)).status_code == 200
-    answer = make_link(desk, delegate)
+    answer = make_link(desk, soft, delegate)
     assert answer.status_code == 409
     assert "is deactivated and cannot sign in" in main_of(answer)
     assert acts_written() == []

@@ -121,6 +121,8 @@ def test_without_the_password_nothing_is_done_and_with_it_all_is(form, owner_des
     assert what_is_kept() != before or not AccessSettings.objects.filter(access_on=False).exists()
 
 
+# A passkey confirms not the page of a passkey link but exactly that link: test_books_passkeys.
+@pytest.mark.parametrize("form", [each for each in SENSITIVE if each != "link"], indirect=True)
 def test_whoever_has_a_passkey_confirms_with_it_and_not_with_the_password(form, owner_desk, owner):
     soft = SoftPasskey()
     soft.keep_for(owner)

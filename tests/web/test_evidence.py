@@ -2,9 +2,9 @@
 
 import json
 import re
-from datetime import date
+from datetime import date, datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.db import connection as database
@@ -235,7 +235,7 @@ def sign(document: Document, **lies: Any) -> Signature:
         facts=approval.facts,
         fingerprint=approval.fingerprint,
         demand="{}",
-        signed_at=approval.decided_at,
+        signed_at=cast("datetime", approval.decided_at),
     )
 
 
