@@ -23,7 +23,7 @@ class Browser(Client):
     @override
     def post(self, path: str, data: Any = None, *args: Any, **options: Any) -> Any:
         """Send a form, confirmed with PASSWORD where it says nothing; None sends no password."""
-        if path.startswith("/admin/") and (data is None or isinstance(data, dict)):
+        if path.startswith(("/admin/", "/oauth/")) and (data is None or isinstance(data, dict)):
             data = dict(data or {})
             typed = data.pop("own_password", "")
             data |= {} if typed is None else {"own_password": typed or PASSWORD}

@@ -320,7 +320,7 @@ def test_nobody_makes_a_link_for_themselves(desk, owner):
 def test_an_inactive_person_gets_no_link(desk, delegate):
     User.objects.filter(pk=delegate.pk).update(is_active=False)
     assert desk.get(link_of(delegate)).status_code == 200
-    answer = desk.post(link_of(delegate))
+    answer = make_link(desk, delegate)
     assert answer.status_code == 409
     assert "is deactivated and cannot sign in" in main_of(answer)
     assert acts_written() == []

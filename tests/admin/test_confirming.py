@@ -36,7 +36,7 @@ class Form:
     fields: dict[str, Any]
 
     def send(self, desk: Any, **confirmation: Any) -> Any:
-        return desk.post(self.path, {"own_password": None, **self.fields, **confirmation})
+        return desk.post(self.path, {**self.fields, "own_password": None, **confirmation})
 
 
 @pytest.fixture(params=SENSITIVE)
@@ -83,7 +83,7 @@ def make_record_form(kind: str, desk: Any, person: User) -> Form:
     return Form(path, form_of(desk.get(path)) | changed)
 
 
-def read_choices(desk: Any, role: Role) -> list[str]:
+def read_choices(desk: Any, role: Any) -> list[str]:
     choices = desk.get(url_of(role)).context["adminform"].form.fields["permissions"].choices
     return [str(value) for value, _ in choices]
 
