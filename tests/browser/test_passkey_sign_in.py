@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from agent_access.models.settings import AccessSettings
 from agent_access.passkeys.models import Passkey
 from invoicing.models import Company, User
 from invoicing.passkey_rule import today
@@ -161,3 +162,13 @@ def test_the_owner_chooses_the_day_and_makes_a_link_and_confirms_both_with_the_p
     link = page.get_by_label("Link", exact=True).input_value()
     assert link.startswith("https://invoices.example/passkeys/link#")
     inspect(page, "passkey-link-made")
+
+
+def test_who_has_a_passkey_confirms_a_sensitive_act_with_it(open_page, owner, give_device):
+    page = open_page("/admin/agent_access/accesssettings/", owner)
+    give_device(page, owner)
+    page.get_by_role("link", name="Turn on Agent access").click()
+    expect(page.get_by_label("Your own password")).to_have_count(0)
+    page.get_by_role("button", name="Turn on").click()
+    expect(page.get_by_role("status")).to_have_text("Agent access is on.")
+    assert AccessSettings.read().access_on
