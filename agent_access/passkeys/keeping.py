@@ -176,14 +176,15 @@ def make_link(
 def _changes(actor: Actor, person_pk: Any, maker: Any | None = None) -> Iterator[None]:
     """Begin the transaction of a change, which holds the locks of all acts of administration.
 
-    The passkeys are locked before these: who signs a decision holds one when it is audited. What is
-    refused is undone, and then audited by itself.
+    The passkeys are locked after these, as where one confirms an act or signs it by hand, and
+    before the heads of connections: who signs a decision holds a passkey when it is audited. What
+    is refused is undone, and then audited by itself.
     """
     try:
         with transaction.atomic():
-            _lock_passkeys({person_pk, maker.pk} if maker else {person_pk})
             AccessSettings.lock()
             audit.lock_administration()
+            _lock_passkeys({person_pk, maker.pk} if maker else {person_pk})
             yield
     except PasskeyRefusedError as refusal:
         with transaction.atomic():
