@@ -16,11 +16,12 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from agent_access.facts import fingerprint_of
+from agent_access.facts import fingerprint_facts, fingerprint_of
 from agent_access.translations import Text
 from agent_access.web_sessions import digest_session
 
 __all__ = [
+    "SIGNED",
     "Act",
     "Asking",
     "Proof",
@@ -30,6 +31,7 @@ __all__ = [
     "Signer",
     "ask",
     "demand_of",
+    "digest_decided",
     "is_signed",
     "make_options",
     "make_proof",
@@ -37,6 +39,8 @@ __all__ = [
     "use_signer",
 ]
 
+# The administration's event of what a person signed and did by hand, beside that of the act itself.
+SIGNED = "signing:signed"
 # In which member of a web session the ID of the passkey stands with which it was begun.
 SESSION_PASSKEY = "passkey"
 
@@ -220,6 +224,16 @@ def sign(act: Act, demand: str, proof: Proof | None) -> None:
     if proof is None or not proof.assertion or not _signers:
         raise SignatureRefusedError(Refusal.MISSING)
     _signers[0].sign(act, demand, proof)
+
+
+def digest_decided(fingerprint: str, demand: str | None) -> str:
+    """Return what an event keeps of a decision: the fingerprint of the facts that were decided.
+
+    Where it had to be signed the digest covers this too, so that nobody takes it away unseen.
+    """
+    return (
+        fingerprint_facts({"demand": demand, "fingerprint": fingerprint}) if demand else fingerprint
+    )
 
 
 def is_signed(act: Act, demand: str | None) -> bool:

@@ -64,15 +64,19 @@ def _issue(
     audit.lock_administration()
     require_still_allowed(user, pk, *ISSUE_PERMISSIONS)
     # Changes of passkeys and rules hold that lock, too, before they lock what is read here.
-    signing.sign(act, signing.demand_of(act, lock=True), proof)
+    demand, by = signing.demand_of(act, lock=True), Actor(origin, user.id)
+    signing.sign(act, demand, proof)
     audit.record_act(
         ISSUED_BY_HAND,
-        Actor(origin, user.id),
+        by,
         connection_id=document.connection_id,
         target=str(pk),
         detail=str(document.number),
         content_digest=digest_content(document),
     )
+    if demand:
+        digest = signing.digest_decided(act.fingerprint, demand)
+        audit.record_act(signing.SIGNED, by, target=str(pk), content_digest=digest)
     return document
 
 

@@ -9,7 +9,6 @@ from agent_access import audit, signing
 from agent_access.approvals.kinds import ApprovalKind, kinds
 from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.audit import Fact, Origin
-from agent_access.facts import fingerprint_facts
 from agent_access.signing import Act, Purpose, SignatureRefusedError
 
 REFUSED = "approval:signature_refused"
@@ -44,13 +43,8 @@ def is_signed(approval: ApprovalRequest, target: Any) -> bool:
 
 
 def digest_decision(approval: ApprovalRequest) -> str:
-    """Return what the event of a decision keeps: the fingerprint of what was decided.
-
-    Where it had to be signed the digest covers this too, so that nobody takes it away unseen.
-    """
-    if not approval.demand:
-        return approval.fingerprint
-    return fingerprint_facts({"demand": approval.demand, "fingerprint": approval.fingerprint})
+    """Return what the event of a decision keeps of it."""
+    return signing.digest_decided(approval.fingerprint, approval.demand)
 
 
 def record_refusal(

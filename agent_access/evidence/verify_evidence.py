@@ -36,6 +36,8 @@ EVENTS, APPROVALS = "events.jsonl", "approvals.jsonl"
 PASSKEYS, SIGNATURES = "passkeys.jsonl", "signatures.jsonl"
 ADMINISTRATION, OK, APPROVE, APPROVED = "administration", "ok", "approve", "approved"
 DONE = "done"  # as a signature says of an act by hand
+# Whose digests are of no record; every other act that has one made one.
+NO_RECORDS = ("passkey:", "signing:")
 # Limits, so that a file made to do harm does none: names, and bytes of the manifest, a line, all.
 MOST_FILES, MANIFEST_BYTES, LINE_BYTES, ALL_BYTES = 64, 1 << 20, 1 << 25, 1 << 36
 PROBLEMS_SHOWN = 50
@@ -107,6 +109,15 @@ def read_heads(lines: Iterator[str]) -> dict[str, Position]:
             raise UnreadableError("the heads are not: chain, sequence, digest, each chain once")
         heads[head[1]] = (int(head[2]), head[3] or "")
     return heads
+
+
+def read_kept(path: str) -> dict[str, Position]:
+    """Return the heads in a file that somebody kept; raises OSError, UnreadableError."""
+    with open(path, encoding="utf-8") as text:  # noqa: PTH123  as short as it gets
+        kept = read_heads(iter(text.read().splitlines()))
+    if not kept:
+        raise UnreadableError("the heads that were kept name no chain")
+    return kept
 
 
 class Package:
@@ -249,6 +260,11 @@ class Verification:
         self.executions: Counter[str] = Counter()
         self.decided: dict[str, tuple[str, str, str | None]] = {}
         self.key_events: set[tuple[str, str, str]] = set()
+        # When each passkey was added and removed, and what was signed by hand, by the events.
+        self.added: dict[str, datetime] = {}
+        self.removed: dict[str, datetime] = {}
+        self.to_be_signed: dict[str, str] = {}
+        self.decided_by_hand: dict[str, str] = {}
         self.begun_at: datetime | None = None
         self.approvals: dict[str, Approval] = {}
         self.keys: dict[str, Key] = {}
@@ -324,7 +340,7 @@ class Verification:
         if not digest or is_decision or event["outcome"] != OK:
             return
         if chain == ADMINISTRATION:
-            self.key_events.add((digest, target, event["detail"]))
+            self._remember_act(event, digest)
             if event["action"] not in self.acts:
                 return
             self.made[target].append(Made(digest, "", chain))
@@ -333,6 +349,21 @@ class Verification:
             self.made[event["detail"]].append(Made(digest, target, chain))
         at = datetime.fromisoformat(event["occurred_at"])
         self.begun_at = min(at, self.begun_at or at)
+
+    def _remember_act(self, event: Row, digest: str) -> None:
+        action, target, at = event["action"], event["target"], _moment(event["occurred_at"])
+        self.key_events.add((digest, target, event["detail"]))
+        match action:
+            case "signing:signed":
+                self.to_be_signed[target] = digest
+            case "passkey:added":
+                self.added.setdefault(event["detail"], at)
+            case "passkey:removed":
+                self.removed.setdefault(event["detail"], at)
+        self.report.check(
+            action in self.acts or action.startswith(NO_RECORDS),
+            f"{event['chain']} {event['sequence']}: it made a record, of which no file tells",
+        )
 
     def read_approvals(self) -> None:
         patterns = [_patterns(self.package.files[name]) for name in self.package.numbered()]
@@ -379,7 +410,8 @@ class Verification:
             self.report.check(is_known, f"{name}: its event keeps no digest of what was approved")
         if digest:
             self.report.check(
-                digest == _digest_decision(approval), f"{name}: it is not what was approved"
+                digest == _digest_decided(approval.fingerprint, approval.demand),
+                f"{name}: it is not what was approved",
             )
             at = approval.executed_at
             # By a process of the release before, while the upgrade ran.
@@ -397,7 +429,13 @@ class Verification:
         for row in self.package.records(PASSKEYS):
             person, public_key = _key(row["person_id"]), row["public_key"]
             added_at, removed_at = _moment(row["added_at"]), _removed(row)
-            self.keys[row["id"]] = Key(person, public_key, added_at, removed_at)
+            # The events tell later than the rows, if at all, by what the act took.
+            added_at = max(added_at, self.added.get(row["id"], added_at))
+            ended = self.removed.get(row["id"])
+            self.report.check(
+                removed_at or not ended, f"passkey {row['id']}: it was removed, by its event"
+            )
+            self.keys[row["id"]] = Key(person, public_key, added_at, removed_at or ended)
             self.report.check(
                 (sha256(public_key), person, row["id"]) in self.key_events,
                 f"passkey {row['id']}: no event tells that this person added this key",
@@ -423,6 +461,8 @@ class Verification:
             else:
                 agreed = (digest_facts(read_json(row["facts"]), each) for each in patterns)
                 self.signed_by_hand[row["record_id"]] = tuple(agreed)
+                decided = _digest_decided(row["fingerprint"], row["demand"])
+                self.decided_by_hand[row["record_id"]] = decided
         for record_id in known:
             self.report.find(f"record {record_id}: its signature of the earlier package is gone")
         if count:
@@ -459,6 +499,9 @@ class Verification:
             if approval.decision == APPROVED and approval.demand:
                 unsigned = f"approval {pk}: a signature was demanded, and there is none"
                 self.report.check(pk in self.signed, unsigned)
+        for pk, digest in self.to_be_signed.items():
+            unsigned = f"record {shown(pk)}: it was signed by hand, and no such signature is there"
+            self.report.check(self.decided_by_hand.get(pk) == digest, unsigned)
 
     def read_numbered(self) -> None:
         seen: set[str] = set()
@@ -475,6 +518,8 @@ class Verification:
                 self.report.check(value not in numbers, twice)
                 numbers[value] = record["number"]
             self._tell_series(name, series)
+            unfrozen = ", ".join(map(shown, self.package.files[name]["unfrozen"])) or "nothing"
+            self.report.tell(f"Of {name}, what was approved may differ in: {unfrozen}.")
             told = ", ".join(f"{count} {way}" for way, count in sorted(ways.items())) or "none"
             self.report.tell(f"Numbers of {name} by how they were given: {told}.")
         # What a kind of approval keeps that adds nothing is the fingerprint of what was approved.
@@ -589,11 +634,11 @@ def digest_event(event: Row, previous: str) -> str:
     return sha256(json.dumps(values, separators=(",", ":"), ensure_ascii=False))
 
 
-def _digest_decision(approval: Approval) -> str:
+def _digest_decided(fingerprint: str, demand: str | None) -> str:
     """Return what the event of a decision keeps, which covers what had to be signed."""
-    if not approval.demand:
-        return approval.fingerprint
-    return sha256(canonical({"demand": approval.demand, "fingerprint": approval.fingerprint}))
+    if not demand:
+        return fingerprint
+    return sha256(canonical({"demand": demand, "fingerprint": fingerprint}))
 
 
 def digest_facts(facts: Any, unfrozen: list[list[str]]) -> str:
@@ -708,10 +753,7 @@ def shown(text: object) -> str:
 def verify(file: str, earlier: str | None, heads: str | None) -> tuple[str, int]:
     """Return a report, and the exit code."""
     try:
-        kept: dict[str, Position] = {}
-        if heads:
-            with open(heads, encoding="utf-8") as text:  # noqa: PTH123  as short as it gets
-                kept = read_heads(iter(text.read().splitlines()))
+        kept = read_kept(heads) if heads else {}
         before = Earlier(Package(earlier)) if earlier else None
         package = Package(file)
         report = Verification(package, before, kept).run()

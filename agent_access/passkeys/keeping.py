@@ -31,7 +31,7 @@ from agent_access.passkeys.links import (
     read_link_token,
 )
 from agent_access.passkeys.mails import Change, tell_of
-from agent_access.passkeys.models import Passkey
+from agent_access.passkeys.models import Passkey, SigningRules
 from agent_access.passkeys.refusals import PasskeyRefusedError, Reason, clean_name
 from agent_access.passkeys.registrations import (
     Registered,
@@ -78,18 +78,27 @@ class NewPasskey:
 
 
 def add_passkey(
-    actor: Actor, person: Any, new: NewPasskey, *, session: str, allowed_by: str
+    actor: Actor,
+    person: Any,
+    new: NewPasskey,
+    *,
+    session: str,
+    allowed_by: str,
+    session_passkey: UUID | None = None,
 ) -> Passkey:
     """Add another passkey of the person, which one that they have allows.
 
     `person` is the one who has signed in, as read at the beginning of the request, and `session`
-    the digest of their web session. `allowed_by` is an assertion for ADD, in JSON. Raises
-    NameInvalidError, and PasskeyRefusedError, which is audited.
+    the digest of their web session, which `session_passkey` began on its own device. `allowed_by`
+    is an assertion for ADD, in JSON. Raises NameInvalidError, and PasskeyRefusedError, which is
+    audited.
     """
     name, now = clean_name(new.name), timezone.now()
     with _changes(actor, person.pk):
         current = _lock_signed_in(person)
-        _prove(allowed_by, ForPurpose.ADD, session=session, person=current, now=now)
+        by = _prove(allowed_by, ForPurpose.ADD, session=session, person=current, now=now)
+        if new.is_apart:
+            _require_apart(current, by, session_passkey)
         made = _register(new, ForPurpose.REGISTER, session=session, person=current, now=now)
         added = _keep(actor, current, made, name=name, is_apart=new.is_apart, now=now)
         tell_of(Change.ADDED, current)
@@ -102,11 +111,12 @@ def add_by_link(actor: Actor, new: NewPasskey, *, session: str, link: str) -> Pa
     Those that they had are removed, and all their sessions end; the person of the passkey is as
     written. `session` is that of the challenge for RECOVER. Raises as `add_passkey` does.
     """
-    name, now = clean_name(new.name), timezone.now()
+    name = clean_name(new.name)
     named = find_named(link)
     if named is None:  # nobody whom the audit could name
         raise PasskeyRefusedError(Reason.LINK)
     with _changes(actor, named.pk):
+        now = timezone.now()  # as where one is removed
         person = _lock_person(named.pk)
         _require_link(link)
         by = Actor(actor.origin, to_key(person.pk))
@@ -136,8 +146,8 @@ def remove_passkey(actor: Actor, person: Any, pk: UUID, *, session: str, allowed
     `allowed_by` is an assertion for REMOVE of this very passkey. Return the person as written, so
     that this session can go on. Raises PasskeyRefusedError.
     """
-    now = timezone.now()
     with _changes(actor, person.pk):
+        now = timezone.now()  # after the locks: what it has signed until then, it signed before
         current = _lock_signed_in(person)
         _find(current, pk)
         _require_another(current, pk)
@@ -176,14 +186,15 @@ def make_link(
 def _changes(actor: Actor, person_pk: Any, maker: Any | None = None) -> Iterator[None]:
     """Begin the transaction of a change, which holds the locks of all acts of administration.
 
-    The passkeys are locked before these: who signs a decision holds one when it is audited. What is
-    refused is undone, and then audited by itself.
+    The passkeys are locked after these, as where one confirms an act or signs it by hand, and
+    before the heads of connections: who signs a decision holds a passkey when it is audited. What
+    is refused is undone, and then audited by itself.
     """
     try:
         with transaction.atomic():
-            _lock_passkeys({person_pk, maker.pk} if maker else {person_pk})
             AccessSettings.lock()
             audit.lock_administration()
+            _lock_passkeys({person_pk, maker.pk} if maker else {person_pk})
             yield
     except PasskeyRefusedError as refusal:
         with transaction.atomic():
@@ -211,14 +222,28 @@ def _lock_signed_in(person: Any) -> Any:
     return current
 
 
-def _prove(text: str, purpose: ForPurpose, *, person: Any, about: str = "", **told: Any) -> None:
-    """Refuse what does not prove that the person has just used a passkey for this."""
+def _prove(text: str, purpose: ForPurpose, *, person: Any, about: str = "", **told: Any) -> Passkey:
+    """Return which passkey the person has just used for this; refuse what does not prove it."""
     try:
         proven = verify_assertion(text, purpose, person=person, **told)
     except AssertionRefusedError:
         raise PasskeyRefusedError(Reason.ASSERTION) from None
     if proven.content.get("about", "") != about:
         raise PasskeyRefusedError(Reason.ASSERTION)
+    return proven.passkey
+
+
+def _require_apart(person: Any, by: Passkey, session_passkey: UUID | None) -> None:
+    """Refuse that a device which an agent may use makes a passkey that counts as one kept apart.
+
+    Otherwise a program there, which shows what it likes, would get a key of its own, and sign
+    without the person from then on. Who never had one, where none is demanded, tells the first.
+    """
+    ever = Passkey.objects.filter(person=person, is_apart=True).exists()
+    if not ever and not SigningRules.read().apart:
+        return
+    if not (by.is_apart and by.pk == session_passkey):
+        raise PasskeyRefusedError(Reason.NOT_APART)
 
 
 def _register(new: NewPasskey, purpose: ForPurpose, **told: Any) -> Registered:

@@ -21,6 +21,7 @@ class Reason(StrEnum):
     LINK = "link"
     GONE = "no_such_passkey"
     LAST = "last_one"
+    NOT_APART = "not_apart"
     NOT_ALLOWED = "not_allowed"
 
 
@@ -40,6 +41,10 @@ SENTENCES = {
     Reason.GONE: gettext_noop("This passkey was removed before."),
     Reason.LAST: gettext_noop(
         "You need a passkey to sign in, so your last one stays. Add another one first."
+    ),
+    Reason.NOT_APART: gettext_noop(
+        "Only a passkey of a device that no agent can use adds another such one, in a session that"
+        " you began with it there. If you have none any more, you need a link."
     ),
     Reason.NOT_ALLOWED: gettext_noop("You may not give that person a link."),
 }

@@ -38,6 +38,7 @@ from agent_access.passkeys.models import Passkey
 from agent_access.passkeys.options import assertion_options, registration_options
 from agent_access.passkeys.refusals import NameInvalidError, PasskeyRefusedError
 from agent_access.passkeys.sites import can_have_passkeys
+from agent_access.signing import make_proof
 from agent_access.web_sessions import digest_session, has_session
 
 __all__ = ["describe"]
@@ -181,6 +182,7 @@ def add(request: HttpRequest) -> HttpResponse:
         form.new,
         session=digest_session(request),
         allowed_by=form.cleaned_data["assertion"],
+        session_passkey=make_proof(request).session_passkey,
     )
     return show_done(ADDED)
 

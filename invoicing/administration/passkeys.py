@@ -66,11 +66,10 @@ def require_passkeys(request: HttpRequest, day: date | None, confirmed_by: str) 
     if not Passkey.objects.kept_by(actor.id).exists():
         raise PasskeyMissingError
     try:
-        with transaction.atomic():
-            # A passkey is locked before all that acts lock, as where passkeys are changed.
+        with transaction.atomic(), act_of(actor, is_owner):
+            # A passkey is locked after all that acts lock, as where passkeys are changed.
             _confirm(request, day, confirmed_by)
-            with act_of(actor, is_owner):
-                _write(actor, day)
+            _write(actor, day)
     except PasskeyNotUsedError:
         with locked_administration():
             record_act(REFUSED, actor, target=str(actor.id), outcome="refused")

@@ -1,14 +1,19 @@
 """The verifier: an untouched package passes, and each forgery by SQL in a copy is found."""
 
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import transaction
 from django.db.models import F, Model
 
 from agent_access.approvals.models import ApprovalRequest
+from agent_access.audit import OPERATOR, record_act
+from agent_access.evidence.verify_evidence import verify
 from agent_access.facts import fingerprint_of
 from agent_access.models import AuditEvent, ChainHead, Receipt
 from agent_access.models.audit import ADMINISTRATION
@@ -19,7 +24,7 @@ from tests.agent_access.tampering import rewrite_chain, without_triggers
 from tests.approvals import digest_issued
 from tests.evidence.authenticator import MAKERS, make_es256
 from tests.evidence.books import Books
-from tests.evidence.packages import read_part
+from tests.evidence.packages import read_files, read_part, write_with_manifest
 
 APPS = ("agent_access", "agent_approvals", "agent_passkeys", "invoices")
 ANOTHER_ID = UUID("0190f1f0-0000-7000-8000-000000000000")
@@ -274,6 +279,67 @@ def test_a_signature_gone_with_its_demand_is_found(books, export, check):
     assert check(export()) == found
     gone = f"record {pk}: its signature of the earlier package is gone"
     assert sorted(check(export("again.zip"), earlier=earlier)) == sorted([*found, gone])
+
+
+def test_a_signature_by_hand_that_is_gone_is_found(books, export, check):
+    pk = Signature.objects.get(purpose="do").record_id
+    remove(Signature, record_id=pk)
+    found = f"record {pk}: it was signed by hand, and no such signature is there"
+    assert check(export()) == [found]
+
+
+def test_a_demand_of_a_signature_by_hand_that_was_changed_is_found(books, export, check):
+    kept = Signature.objects.get(purpose="do")
+    change(Signature, {"pk": kept.pk}, demand='{"apart":false,"by":["value"]}')
+    found = f"record {kept.record_id}: it was signed by hand, and no such signature is there"
+    assert check(export()) == [found]
+
+
+def test_a_removed_passkey_that_came_back_is_found(books, export, check):
+    """Whoever stole a phone gets its passkey accepted once more, and signs with it."""
+    passkey = books.passkey
+    told = {"target": str(books.person.pk), "detail": str(passkey.pk)}
+    with transaction.atomic():
+        record_act("passkey:removed", OPERATOR, **told, content_digest=books.key.digest)
+    books.issue_alone(is_signed=True)
+    later = Signature.objects.latest("pk")
+    assert check(export()) == [
+        f"passkey {passkey.pk}: it was removed, by its event",
+        f"signature {later.pk}: its passkey did not exist when it was made",
+    ]
+
+
+def test_a_signature_before_the_event_of_its_passkey_is_found(books, export, check, time_machine):
+    """A passkey that was just added is made to look older, so that it can sign at once."""
+    first = Signature.objects.earliest("pk")
+    event = event_of("passkey:added")
+    change(AuditEvent, {"pk": event.pk}, occurred_at=first.signed_at + timedelta(seconds=1))
+    rewrite_chain(ADMINISTRATION)
+    found = f"signature {first.pk}: its passkey did not exist when it was made"
+    assert found in check(export())
+
+
+def test_a_manifest_that_hides_what_was_numbered_is_found(books, export, check, tmp_path):
+    """The numbers are told of as something else, and one of them is changed."""
+    files = read_files(export())
+    manifest = json.loads(files["manifest.json"])
+    for told_of in manifest["files"]:
+        for name in ("is_numbered", "acts", "unfrozen"):
+            told_of.pop(name, None)
+    files["manifest.json"] = json.dumps(manifest).encode()
+    files["documents.jsonl"] = files["documents.jsonl"].replace(b"Acme Ltd", b"Acme Inc")
+    problems = check(write_with_manifest(tmp_path / "forged.zip", files))
+    event = event_of("document:issued")
+    place = f"{ADMINISTRATION} {event.sequence}"
+    assert f"{place}: it made a record, of which no file tells" in problems
+
+
+def test_heads_that_name_no_chain_are_refused(books, export, tmp_path):
+    heads = tmp_path / "heads.txt"
+    heads.write_text("")
+    report, code = verify(str(export()), None, str(heads))
+    assert code == 1
+    assert "the heads that were kept name no chain" in report
 
 
 def test_a_demand_that_is_gone_is_found(books, export, check):

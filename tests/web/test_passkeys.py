@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.utils import timezone
 from redis.exceptions import ConnectionError as RedisConnectionError
 
+from agent_access.models import AuditEvent
 from agent_access.passkeys import link_views
 from agent_access.passkeys.keeping import make_link
 from agent_access.passkeys.models import Challenge, Passkey
@@ -17,6 +19,7 @@ from tests.browsers import Browser
 from tests.factories import PASSWORD, UserFactory
 from tests.interface.refusals import nothing_changes
 from tests.passkeys import SoftPasskey, challenge_in, encode
+from tests.signing import demand
 from tests.web.forms import main_of, text_of
 
 PAGE = "/account/passkeys"
@@ -387,3 +390,47 @@ def test_a_mail_server_that_fails_undoes_nothing(settings, desk, soft, person, m
     assert desk.post(f"{PAGE}/add", fill(desk, soft)).status_code == 302
     assert names_of(person) == ["Soft passkey", "Phone"]
     assert "A mail about a passkey could not be sent." in caplog.text
+
+
+def fill_apart(browser: Any, soft: SoftPasskey) -> dict[str, str]:
+    return {**fill(browser, soft), "is_apart": "on"}
+
+
+def begin_with(browser: Any, passkey: Passkey) -> None:
+    """Let the session be one that this passkey began on its own device."""
+    session = browser.session
+    session["passkey"] = str(passkey.pk)
+    session.save()
+
+
+def test_who_never_had_one_says_which_passkey_no_agent_can_use(desk, soft, person):
+    assert desk.post(f"{PAGE}/add", fill_apart(desk, soft)).status_code == 302
+    assert Passkey.objects.get(name="Phone").is_apart
+
+
+@pytest.mark.parametrize("why", ["they have one", "they had one", "one is demanded"])
+def test_a_device_that_an_agent_may_use_adds_none_that_counts_as_apart(desk, soft, person, why):
+    if why == "one is demanded":
+        demand(always=True, apart=True)
+    else:
+        SoftPasskey().keep_for(person, is_apart=True)
+    if why == "they had one":
+        Passkey.objects.filter(is_apart=True).update(removed_at=timezone.now())
+    before = Passkey.objects.count()
+    page = desk.post(f"{PAGE}/add", fill_apart(desk, soft))
+    assert page.status_code == 422
+    assert "Only a passkey of a device that no agent can use adds" in text_of(main_of(page))
+    assert Passkey.objects.count() == before
+    assert AuditEvent.objects.get(action="passkey:refused").detail == "not_apart"
+    # One that does not count as apart is added as ever.
+    assert desk.post(f"{PAGE}/add", fill(desk, soft)).status_code == 302
+
+
+@pytest.mark.parametrize(("began", "status"), [(True, 302), (False, 422)])
+def test_a_device_kept_apart_adds_another_such_one_in_its_own_session(desk, person, began, status):
+    phone = SoftPasskey()
+    kept = phone.keep_for(person, is_apart=True)
+    if began:
+        begin_with(desk, kept)
+    assert desk.post(f"{PAGE}/add", fill_apart(desk, phone)).status_code == status
+    assert Passkey.objects.filter(name="Phone", is_apart=True).exists() is began
