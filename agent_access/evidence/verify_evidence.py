@@ -437,7 +437,7 @@ class Verification:
             )
             self.keys[row["id"]] = Key(person, public_key, added_at, removed_at or ended)
             self.report.check(
-                (sha256(public_key), person, row["id"]) in self.key_events,
+                (sha256(decode(public_key)), person, row["id"]) in self.key_events,
                 f"passkey {row['id']}: no event tells that this person added this key",
             )
         for pk, public_key in (self.earlier.keys if self.earlier else {}).items():

@@ -95,6 +95,7 @@ def use_link(request: HttpRequest) -> HttpResponse:
         return _show(request, form, status=HTTPStatus.UNPROCESSABLE_ENTITY, problem=refusal.told())
     if request.user == added.person:
         update_session_auth_hash(request, added.person)
+        request.user = added.person  # of whom this page's head asks who is signed in
     return render(request, "agent_passkeys/link_used.html")
 
 

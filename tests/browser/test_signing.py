@@ -131,3 +131,10 @@ def test_the_owner_demands_signatures_and_lowers_that_with_a_passkey(open_signin
     page.get_by_role("button", name="Confirm with a passkey").click()
     expect(page.get_by_text("This is what has to be signed from now on.")).to_be_visible()
     assert not SigningRules.read().always
+
+
+def test_a_sensitive_act_is_confirmed_with_the_passkey_by_its_own_form(open_signing, owner):
+    page = open_signing("/admin/invoices/company/evidence", owner)
+    with page.expect_download() as told:
+        page.get_by_role("button", name="Download the evidence").click()
+    assert told.value.suggested_filename.endswith(".zip")

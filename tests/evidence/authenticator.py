@@ -1,6 +1,5 @@
 """An authenticator made of software: keys of each kind, and what a browser sends of a signature."""
 
-import base64
 import hashlib
 import json
 from dataclasses import dataclass
@@ -9,30 +8,9 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 
+from tests.passkeys import digest_of, encode, to_cbor
+
 PRESENT, VERIFIED = 0b1, 0b100
-
-
-def encode(data: bytes) -> str:
-    """Return base64 for URLs, without padding."""
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def _number(kind: int, value: int) -> bytes:
-    """Return the head of a CBOR item (RFC 8949)."""
-    if value < 24:
-        return bytes([kind << 5 | value])
-    width = 1 if value < 1 << 8 else 2
-    return bytes([kind << 5 | (24 if width == 1 else 25)]) + value.to_bytes(width)
-
-
-def _cbor(value: int | bytes) -> bytes:
-    if isinstance(value, bytes):
-        return _number(2, len(value)) + value
-    return _number(0, value) if value >= 0 else _number(1, -1 - value)
-
-
-def _cose(key: dict[int, int | bytes]) -> bytes:
-    return _number(5, len(key)) + b"".join(_cbor(n) + _cbor(v) for n, v in key.items())
 
 
 @dataclass(frozen=True)
@@ -44,8 +22,8 @@ class SoftKey:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the public key's text, as the audit event of the passkey keeps it."""
-        return hashlib.sha256(self.public_key.encode()).hexdigest()
+        """The SHA-256 of the public key, as the audit event of the passkey keeps it."""
+        return digest_of(self.public_key)
 
     def sign(
         self,
@@ -87,20 +65,20 @@ def make_es256() -> SoftKey:
     private = ec.generate_private_key(ec.SECP256R1())
     point = private.public_key().public_numbers()
     place = {-2: point.x.to_bytes(32), -3: point.y.to_bytes(32)}
-    return SoftKey(private, encode(_cose({1: 2, 3: -7, -1: 1, **place})))
+    return SoftKey(private, encode(to_cbor({1: 2, 3: -7, -1: 1, **place})))
 
 
 def make_eddsa() -> SoftKey:
     private = ed25519.Ed25519PrivateKey.generate()
     place = {-2: private.public_key().public_bytes_raw()}
-    return SoftKey(private, encode(_cose({1: 1, 3: -8, -1: 6, **place})))
+    return SoftKey(private, encode(to_cbor({1: 1, 3: -8, -1: 6, **place})))
 
 
 def make_rs256() -> SoftKey:
     private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     numbers = private.public_key().public_numbers()
     place = {-1: numbers.n.to_bytes(256), -2: numbers.e.to_bytes(3)}
-    return SoftKey(private, encode(_cose({1: 3, 3: -257, **place})))
+    return SoftKey(private, encode(to_cbor({1: 3, 3: -257, **place})))
 
 
 MAKERS = {"ES256": make_es256, "EdDSA": make_eddsa, "RS256": make_rs256}

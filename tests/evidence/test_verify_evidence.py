@@ -17,6 +17,8 @@ from agent_access.evidence.verify_evidence import verify
 from agent_access.facts import fingerprint_of
 from agent_access.models import AuditEvent, ChainHead, Receipt
 from agent_access.models.audit import ADMINISTRATION
+from agent_access.passkeys.challenges import challenge_bytes, make_challenge
+from agent_access.passkeys.keeping import NewPasskey, add_by_link, make_link
 from agent_access.passkeys.models import Passkey, Signature
 from agent_access.verification import read_heads
 from invoicing.models import Document, Line
@@ -25,6 +27,7 @@ from tests.approvals import digest_issued
 from tests.evidence.authenticator import MAKERS, make_es256
 from tests.evidence.books import Books
 from tests.evidence.packages import read_files, read_part, write_with_manifest
+from tests.passkeys import SoftPasskey
 
 APPS = ("agent_access", "agent_approvals", "agent_passkeys", "invoices")
 ANOTHER_ID = UUID("0190f1f0-0000-7000-8000-000000000000")
@@ -214,6 +217,19 @@ def test_a_replaced_key_is_found(books, export, check):
     assert check(export()) == [
         f"passkey {books.passkey.pk}: no event tells that this person added this key"
     ]
+
+
+def test_a_passkey_that_was_added_by_a_link_and_its_removal_are_no_problem(
+    books, export, check, colleague
+):
+    for name in ("Phone", "Another phone"):
+        link = make_link(OPERATOR, colleague, maker=None)
+        challenge = make_challenge("recover", session="a" * 64, person=colleague)
+        made = SoftPasskey().register(challenge_bytes(challenge))
+        new = NewPasskey(registration=made, name=name, is_apart=False)
+        add_by_link(OPERATOR, new, session="a" * 64, link=link)
+    assert Passkey.objects.filter(person=colleague).count() == 2
+    assert check(export()) == []
 
 
 def test_a_key_of_somebody_else_is_found(books, export, check, colleague):
