@@ -38,13 +38,13 @@ class RulesForm(forms.Form):
     parties = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label=gettext_lazy("Everything for these"),
+        label=gettext_lazy("Everything for these parties"),
     )
     new_party = forms.CharField(
         required=False,
         max_length=NAME_LENGTH,
         widget=forms.TextInput(attrs={"size": 40}),
-        label=gettext_lazy("Add by name"),
+        label=gettext_lazy("Add a party by name"),
         help_text=gettext_lazy("Exactly as the name is written. All who are called so are added."),
     )
     limits = forms.CharField(

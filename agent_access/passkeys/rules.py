@@ -26,7 +26,7 @@ class Reason(StrEnum):
 SENTENCES: Mapping[Reason, Text] = {
     Reason.ALWAYS: _("Everything of this kind is signed."),
     Reason.CONNECTION: _("Everything that this agent does is signed."),
-    Reason.PARTY: _("Everything for them is signed."),
+    Reason.PARTY: _("Everything for this party is signed."),
     Reason.VALUE: _(
         "Together with what you approved or did for them in the last 24 hours, it is above the"
         " limit up to which nothing has to be signed."
