@@ -21,7 +21,7 @@ class Browser(Client):
         super().__init__(headers={"host": HOST}, **options)
 
     @override
-    def post(self, path: Any, data: Any = None, *args: Any, **options: Any) -> Any:  # type: ignore[override]  # all else goes through
+    def post(self, path: Any, data: Any = None, *args: Any, **options: Any) -> Any:
         """Send a form, confirmed with PASSWORD where it says nothing; None sends no password."""
         if path.startswith(("/admin/", "/oauth/")) and (data is None or isinstance(data, dict)):
             data = dict(data or {})

@@ -9,7 +9,7 @@ import pytest
 from agent_access.audit import Actor, make_origin
 from agent_access.models import AuditEvent
 from agent_access.models.audit import Transport
-from agent_access.passkeys import confirming
+from agent_access.passkeys import assertions, confirming
 from agent_access.passkeys.challenges import challenge_bytes, make_challenge
 from agent_access.passkeys.confirming import PasskeyConfirmer, ask_to_confirm
 from agent_access.passkeys.keeping import (
@@ -102,7 +102,7 @@ def test_who_confirms_and_who_changes_a_passkey_do_not_wait_for_each_other(deleg
     page = "b" * 64
     confirms = soft.sign(challenge_bytes(ask_to_confirm(delegate, page, session=SESSION)))
     allows = soft.sign(ask("remove", delegate, about=str(kept.pk)))
-    encounter, verify = Encounter(), confirming.verify_assertion
+    encounter, verify = Encounter(), assertions.verify_assertion
 
     def verify_slowly(*args: Any, **told: Any) -> Any:
         encounter.wait_here()
