@@ -50,11 +50,13 @@ def test_an_auditor_runs_the_verifier_alone(books, export, tmp_path):
     told = ran.stdout.split("\n\n")
     assert told[0].splitlines()[1] == "Compared with: nothing that was kept outside"
     assert told[1].splitlines() == [
-        "15 events in 2 chains were checked.",
+        "16 events in 2 chains were checked.",
         "2 requests for approval: 2 approved, 2 executed, 0 from before this release.",
         "1 passkeys were compared with their events.",
         "2 signatures were verified over the facts beside them.",
         "Numbers INV-2026-0001 to INV-2026-0006: 6.",
+        "Of documents.jsonl, what was approved may differ in: status, lock_version, seller.id,"
+        " customer.id, customer.is_active, tax_breakdown.*.is_active.",
         f"Numbers of documents.jsonl by how they were given: {WAYS}.",
         "receipts.jsonl: 6 rows, compared with the manifest only.",
     ]
