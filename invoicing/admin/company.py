@@ -250,7 +250,7 @@ class CompanyAdmin(RecordAdmin):
     def get_urls(self) -> list[URLPattern]:
         guard = self.admin_site.admin_view
         own = [
-            path("evidence", guard(self.evidence), name="evidence"),
+            path("evidence", guard(self.evidence), name="export-evidence"),
             path("evidence/verifier", guard(download_verifier), name="evidence-verifier"),
             path("passkeys", guard(self.passkeys), name="passkey-rule"),
             path("passkeys/options", guard(give_options), name="passkey-rule-options"),

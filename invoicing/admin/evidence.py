@@ -4,7 +4,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
@@ -45,14 +45,13 @@ def export_evidence(request: HttpRequest, context: dict[str, Any]) -> HttpRespon
         raise PermissionDenied from None
 
 
-def download_verifier(request: HttpRequest) -> HttpResponseBase:
+def download_verifier(request: HttpRequest) -> HttpResponse:
     """Answer with the program that verifies a package; 404 for everybody but the owner."""
     _require_owner(request)
-    return FileResponse(
-        VERIFIER.open("rb"),
-        as_attachment=True,
-        filename=VERIFIER.name,
+    return HttpResponse(
+        VERIFIER.read_bytes(),
         content_type="text/x-python",
+        headers={"Content-Disposition": f'attachment; filename="{VERIFIER.name}"'},
     )
 
 

@@ -16,5 +16,5 @@ BOOKS = (Company, Customer, DatevSettings, NumberSeries, Role, Skill, TaxRate, T
 # Of each there is one record, to which its list leads.
 SINGLE = (Company, DatevSettings)
 # What only the owner opens.
-OWNERS_PAGES = ("transfer-ownership", "evidence", "evidence-verifier")
-PERSON_PAGES = ("one-time-link", "sign-person-out")
+OWNERS_PAGES = ("transfer-ownership", "export-evidence", "evidence-verifier", "passkey-rule")
+PERSON_PAGES = ("one-time-link", "passkey-link", "sign-person-out")

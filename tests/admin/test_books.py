@@ -95,7 +95,7 @@ def test_every_page_of_the_books_is_known_to_these_tests():
         for model in BOOKS
         for page in ("changelist", "add", "change")
     }
-    assert found == actions | {*PERSON_PAGES, *OWNERS_PAGES, "tax-meanings"}
+    assert found == actions | {*PERSON_PAGES, *OWNERS_PAGES, "passkey-rule-options", "tax-meanings"}
     ours = {model for model in admin.site._registry if model._meta.app_label == "invoices"}
     assert (ours, admin.site.is_registered(Group)) == (set(BOOKS), False)
 

@@ -128,12 +128,6 @@ def test_access_without_a_connection_leads_to_making_one(owner_desk, connect, de
     assert link not in main_of(owner_desk.get(FRONT))
 
 
-def test_what_is_off_already_is_not_asked_about(owner_desk, company):
-    for name in ("access", "browser-sign-in"):
-        answer = owner_desk.get(f"{FRONT}{name}/")
-        assert (answer.status_code, answer["Location"]) == (302, FRONT)
-
-
 @pytest.mark.parametrize("state", ["", "OFF", "maybe", "on\x00"])
 def test_a_form_that_says_neither_on_nor_off_only_asks(owner_desk, connection, state):
     before = take_snapshot()

@@ -83,6 +83,7 @@ def test_no_row_is_written_or_copied_and_nothing_of_the_former_table_is_left(for
 
     assert place_of(NEW) == before
     more = {"kind": "documents.issue", "happens_once": True, "repeats": None, "replaced_at": None}
+    more |= {"demand": None}
     assert read_rows(NEW) == {
         pk: {RENAMED.get(name, name): value for name, value in row.items()} | more
         for pk, row in former.items()

@@ -207,7 +207,7 @@ def test_a_seller_who_changes_while_the_page_is_made_is_not_issued_unseen(browse
 
     def sell_once_read(run: Any, sql: str, *rest: Any) -> Any:
         result = run(sql, *rest)
-        if 'FROM "invoices_company"' in sql and not sales:
+        if '"invoices_company"."name"' in sql and not sales:
             sales.append(1)
             Company.objects.update(name="Sold in between")
         return result

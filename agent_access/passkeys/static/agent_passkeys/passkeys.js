@@ -85,7 +85,7 @@ const prepare = (form) => {
   };
   const offer = async () => {
     if (!("offers" in form.dataset) || button.disabled || document.hidden) return;
-    if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
+    if (!(await window.PublicKeyCredential?.isConditionalMediationAvailable?.())) return;
     // Nobody has asked for it, so nobody is told why there is none.
     run(form, steps[0], "conditional").then(() => form.submit(), () => {});
   };
