@@ -66,7 +66,9 @@ def test_who_may_no_longer_change_people_is_refused(desk, ada, meanwhile, page, 
 
     meanwhile("administration.passkeys" if page == "passkey-link" else "admin.people", lose_it)
     assert desk.post(reverse(f"admin:{page}", args=[person.pk])).status_code == 403
-    assert ([snapshot_of_books()], acts_written()) == (before, [])
+    # A refusal that concerns passkeys is audited.
+    told = [("passkey:refused", str(person.pk), "signed_out")] if page == "passkey-link" else []
+    assert ([snapshot_of_books()], acts_written()) == (before, told)
 
 
 @pytest.mark.parametrize(

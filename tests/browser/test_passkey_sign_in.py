@@ -70,7 +70,7 @@ def type_password(page: Page, person: User) -> None:
 def test_a_passkey_signs_in_without_an_address_and_leads_on(open_page, person, give_device):
     # A device that answers without being asked would answer what is only offered, too.
     page = open_page("/sign-in?next=/people")
-    page.add_init_script("delete PublicKeyCredential.isConditionalMediationAvailable")
+    page.add_init_script("delete window.PublicKeyCredential?.isConditionalMediationAvailable")
     page.reload()
     inspect(page, "sign-in-with-passkey")
     give_device(page, person)
@@ -88,7 +88,7 @@ def test_the_browser_offers_a_passkey_before_anything_is_pressed(open_page, pers
 
 def test_who_does_not_confirm_reads_why_and_tries_again(open_page, person, give_device):
     page = open_page("about:blank")
-    page.add_init_script("delete PublicKeyCredential.isConditionalMediationAvailable")
+    page.add_init_script("delete window.PublicKeyCredential?.isConditionalMediationAvailable")
     give_device(page, person, isUserVerified=False)
     page.goto("/sign-in")
     press(page)
@@ -108,7 +108,7 @@ def test_a_browser_without_passkeys_says_so(open_page):
 
 def test_a_passkey_that_was_removed_is_refused_in_one_sentence(open_page, person, give_device):
     page = open_page("about:blank")
-    page.add_init_script("delete PublicKeyCredential.isConditionalMediationAvailable")
+    page.add_init_script("delete window.PublicKeyCredential?.isConditionalMediationAvailable")
     give_device(page, person)
     Passkey.objects.update(removed_at=timezone.now())
     page.goto("/sign-in")
@@ -120,7 +120,7 @@ def test_a_passkey_that_was_removed_is_refused_in_one_sentence(open_page, person
 def test_the_required_day_comes_in_two_steps(open_page, person, colleague, give_device):
     Company.objects.update(passkeys_required_from=today())
     page = open_page("about:blank")
-    page.add_init_script("delete PublicKeyCredential.isConditionalMediationAvailable")
+    page.add_init_script("delete window.PublicKeyCredential?.isConditionalMediationAvailable")
     give_device(page, person)
     page.goto("/people")
     type_password(page, person)
