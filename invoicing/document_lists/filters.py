@@ -1,0 +1,87 @@
+"""What a list of documents is narrowed to, as conditions of which each has an index of its own."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from uuid import UUID
+
+from django.db.models import Q
+
+from invoicing.models import DocumentStatus, DocumentType
+
+
+class Tab(StrEnum):
+    """The parts of the list, as its address names them; what waits is a part of the drafts."""
+
+    ALL = ""
+    WAITING = "waiting"
+    DRAFTS = "draft"
+    ISSUED = "issued"
+    CREDIT_NOTES = "credit-notes"
+
+    def condition(self, waiting: Collection[UUID]) -> Q | None:
+        """Return the condition; None for all. `waiting` are the documents that wait."""
+        if self == Tab.WAITING:
+            return Q(pk__in=waiting)
+        return _CONDITIONS.get(self)
+
+
+_CONDITIONS = {
+    Tab.DRAFTS: Q(status=DocumentStatus.DRAFT),
+    # The index of numbers has what is issued, and nothing else.
+    Tab.ISSUED: Q(status=DocumentStatus.ISSUED, number__isnull=False),
+    Tab.CREDIT_NOTES: Q(type=DocumentType.CREDIT_NOTE),
+}
+
+
+class Author(StrEnum):
+    """Whether an agent wrote a document for a person, or the person by themselves."""
+
+    AGENT = "agent"
+    PERSON = "person"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filters:
+    """What is chosen; what is None or empty selects all.
+
+    The last day is included, and so is `most`. Amounts are in minor units of the currency, without
+    which there are none. At most one of `author`, `connection_id` and `person_id` is set.
+    """
+
+    customer_id: UUID | None = None
+    author: Author | None = None
+    connection_id: UUID | None = None
+    person_id: UUID | None = None
+    first_day: date | None = None
+    last_day: date | None = None
+    currency_code: str = ""
+    least: int | None = None
+    most: int | None = None
+
+    def conditions(self) -> list[Q]:
+        """Return the conditions that all hold, the one that leaves least, as a rule, first."""
+        return [condition for condition in self._conditions() if condition]
+
+    def condition(self) -> Q:
+        return Q(*self.conditions())
+
+    def _conditions(self) -> Iterator[Q]:
+        if self.connection_id:
+            yield Q(connection_id=self.connection_id)
+        if self.customer_id:
+            yield Q(customer=self.customer_id)
+        if self.person_id:
+            yield Q(created_by=self.person_id, connection_id__isnull=True)
+        yield _between("issue_date", self.first_day, self.last_day)
+        if self.currency_code:
+            amounts = _between("grand_total", self.least, self.most)
+            yield Q(currency_code=self.currency_code) & amounts
+        if self.author:
+            yield Q(connection_id__isnull=self.author == Author.PERSON)
+
+
+def _between(column: str, first: date | int | None, last: date | int | None) -> Q:
+    bounds = {f"{column}__gte": first, f"{column}__lte": last}
+    return Q(**{name: value for name, value in bounds.items() if value is not None})
