@@ -38,12 +38,13 @@ def list_matching(
     queryset: QuerySet[_Record],
     *,
     texts: Callable[[_Record], Iterable[str]],
+    **filters: str,
 ) -> Listing[_Record]:
     """Return the requested page of matching records, by name; for kinds with few records."""
     search, ordered = read_search(request.GET), queryset.order_by(Lower("name"), "id")
     sought = sought_in(search)
     found: Any = [each for each in ordered if matches(sought, texts(each))] if search else ordered
-    return list_numbered(request, found)
+    return list_numbered(request, found, **filters)
 
 
 def list_numbered(
@@ -58,7 +59,9 @@ def list_numbered(
     return Listing(list(shown), search, back, forward)
 
 
-def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_Record]:
+def list_by_name(
+    request: HttpRequest, queryset: QuerySet[_Record], **filters: str
+) -> Listing[_Record]:
     """Return the page after the record in the request's `after`, ordered by name.
 
     It counts nothing and has no offset, so the last page costs no more than the first.
@@ -70,8 +73,9 @@ def list_by_name(request: HttpRequest, queryset: QuerySet[_Record]) -> Listing[_
         behind = Q(lower_name__gt=last) | Q(id__gt=after)
         ordered = ordered.filter(behind, lower_name__gte=last)
     shown, cursor = cut_page(ordered[: PAGE_LENGTH + 1], PAGE_LENGTH)
-    next_href = build_query(after=str(cursor)) if cursor else None
-    return Listing(shown, "", "?" if last is not None else None, next_href)
+    next_href = build_query(**filters, after=str(cursor)) if cursor else None
+    back_href = build_query(**filters) if last is not None else None
+    return Listing(shown, "", back_href, next_href)
 
 
 def build_query(**parameters: str) -> str:
