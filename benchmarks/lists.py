@@ -36,7 +36,8 @@ def format_table(told: dict[str, Any]) -> Iterator[str]:
     for page in sorted(told["pages"], key=itemgetter("milliseconds")):
         parts = page["case"].split(", ")
         slowest[parts[0], parts[-1]] = page
-    yield f"{told['documents']:,} documents, {len(told['pages'])} pages; the slowest of each filter:"
+    count = len(told["pages"])
+    yield f"{told['documents']:,} documents, {count} pages; the slowest of each filter:"
     yield ""
     yield "| page | rows | statements | milliseconds | blocks touched |"
     yield "|---|---|---|---|---|"

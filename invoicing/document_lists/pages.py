@@ -51,10 +51,10 @@ def find_sorted(selected: Selected, sorting: Sorting, limit: int) -> Found:
         page = PageRequest(after=sorting.after, limit=limit, newest_first=True)
         return find_by_words(selected, page)
     stretches = stretches_of(sorting.order, is_descending=sorting.is_descending)
-    if sorting.order == Order.WRITTEN:  # each tab has an index by which it follows itself alone
-        condition = selected.condition_of(selected.tab) or Q()
-        stretches = [replace(stretch, condition=condition) for stretch in stretches]
     ahead = list(_begin(selected, stretches, sorting.after))
+    if sorting.order == Order.WRITTEN:  # by the index of the tab, which has nothing else
+        condition = selected.condition_of(selected.tab) or Q()
+        ahead = [(replace(stretch, condition=condition), place) for stretch, place in ahead]
     if selected.is_tab_short:
         return _sort(selected, ahead, limit)
     if sorting.order == Order.CUSTOMER:

@@ -42,13 +42,12 @@ TABS = {
     Tab.ISSUED: "Issued",
     Tab.CREDIT_NOTES: "Credit notes",
 }
-# What an empty list has none of.
-NONE_OF = {
-    Tab.ALL: "document",
-    Tab.WAITING: "draft that waits for you",
-    Tab.DRAFTS: "draft",
-    Tab.ISSUED: "issued document",
-    Tab.CREDIT_NOTES: "credit note",
+NOTHING = {
+    Tab.ALL: "No document that you may see was found",
+    Tab.WAITING: "Nothing that waits for you was found",
+    Tab.DRAFTS: "No draft that you may see was found",
+    Tab.ISSUED: "No issued document that you may see was found",
+    Tab.CREDIT_NOTES: "No credit note that you may see was found",
 }
 ORDERS = {
     Order.WRITTEN: "Newest",
@@ -118,7 +117,7 @@ def list_documents(request: SignedInRequest) -> HttpResponse:
         "tabs": list(_tabs(address, summary)),
         "totals": _describe_totals(summary),
         "count": _format_count(summary.counts[address.tab]) if summary else "",
-        "none_of": NONE_OF[address.tab],
+        "nothing": NOTHING[address.tab],
         "is_narrowed": bool(address.search or address.tab or address.chosen.kept),
         "is_filtered": bool(address.chosen.kept),
         "problems": address.chosen.problems,
