@@ -4,11 +4,19 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Q
 
 from invoicing.models import DocumentStatus, DocumentType
+
+
+class Condition(NamedTuple):
+    """A condition, and the columns of the index that has what it leaves."""
+
+    holds: Q
+    index: tuple[str, ...]
 
 
 class Tab(StrEnum):
@@ -20,18 +28,18 @@ class Tab(StrEnum):
     ISSUED = "issued"
     CREDIT_NOTES = "credit-notes"
 
-    def condition(self, waiting: Collection[UUID]) -> Q | None:
+    def condition(self, waiting: Collection[UUID]) -> Condition | None:
         """Return the condition; None for all. `waiting` are the documents that wait."""
         if self == Tab.WAITING:
-            return Q(pk__in=waiting)
+            return Condition(Q(pk__in=waiting), ("id",))
         return _CONDITIONS.get(self)
 
 
 _CONDITIONS = {
-    Tab.DRAFTS: Q(status=DocumentStatus.DRAFT),
-    # The index of numbers has what is issued, and nothing else.
-    Tab.ISSUED: Q(status=DocumentStatus.ISSUED, number__isnull=False),
-    Tab.CREDIT_NOTES: Q(type=DocumentType.CREDIT_NOTE),
+    Tab.DRAFTS: Condition(Q(status=DocumentStatus.DRAFT), ("id",)),
+    # Exactly what is issued has a number.
+    Tab.ISSUED: Condition(Q(status=DocumentStatus.ISSUED, number__isnull=False), ("number",)),
+    Tab.CREDIT_NOTES: Condition(Q(type=DocumentType.CREDIT_NOTE), ("id",)),
 }
 
 
@@ -60,26 +68,31 @@ class Filters:
     least: int | None = None
     most: int | None = None
 
-    def conditions(self) -> list[Q]:
+    def conditions(self) -> list[Condition]:
         """Return the conditions that all hold, the one that leaves least, as a rule, first."""
-        return [condition for condition in self._conditions() if condition]
+        return [condition for condition in self._conditions() if condition.holds]
 
     def condition(self) -> Q:
-        return Q(*self.conditions())
+        """Return all conditions as one."""
+        return Q(*(condition.holds for condition in self.conditions()))
 
-    def _conditions(self) -> Iterator[Q]:
+    def _conditions(self) -> Iterator[Condition]:
         if self.connection_id:
-            yield Q(connection_id=self.connection_id)
+            yield Condition(Q(connection_id=self.connection_id), ("connection_id", "id"))
         if self.customer_id:
-            yield Q(customer=self.customer_id)
+            yield Condition(Q(customer=self.customer_id), ("customer_id", "id"))
         if self.person_id:
-            yield Q(created_by=self.person_id, connection_id__isnull=True)
-        yield _between("issue_date", self.first_day, self.last_day)
+            by_hand = Q(created_by=self.person_id, connection_id__isnull=True)
+            yield Condition(by_hand, ("created_by_id", "id"))
+        yield Condition(_between("issue_date", self.first_day, self.last_day), ("issue_date", "id"))
         if self.currency_code:
             amounts = _between("grand_total", self.least, self.most)
-            yield Q(currency_code=self.currency_code) & amounts
-        if self.author:
-            yield Q(connection_id__isnull=self.author == Author.PERSON)
+            in_currency = Q(currency_code=self.currency_code) & amounts
+            yield Condition(in_currency, ("currency_code", "grand_total", "id"))
+        if self.author == Author.AGENT:
+            yield Condition(Q(connection_id__isnull=False), ("connection_id", "id"))
+        if self.author == Author.PERSON:
+            yield Condition(Q(connection_id__isnull=True), ("created_by_id", "id"))
 
 
 def _between(column: str, first: date | int | None, last: date | int | None) -> Q:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
 
 from invoicing.document_lists.by_customer import walk_customers
 from invoicing.document_lists.filters import Tab
@@ -38,11 +37,10 @@ class Sorting:
 
 def find_by_words(selected: Selected, page: PageRequest) -> Found:
     """Return a page of a search in the list, or of all of it, the newest document first."""
-    others = selected.filters.conditions()
-    status = _STATUSES.get(selected.tab)
-    if status is None and (condition := selected.condition_of(selected.tab)) is not None:
-        others.append(condition)
-    return find_documents(selected.user, page, status=status, only=Q(*others))
+    status, only = _STATUSES.get(selected.tab), selected.filters.condition()
+    if status is None:
+        only &= selected.condition_of(selected.tab)
+    return find_documents(selected.user, page, status=status, only=only)
 
 
 def find_sorted(selected: Selected, sorting: Sorting, limit: int) -> Found:
@@ -53,7 +51,7 @@ def find_sorted(selected: Selected, sorting: Sorting, limit: int) -> Found:
     stretches = stretches_of(sorting.order, is_descending=sorting.is_descending)
     ahead = list(_begin(selected, stretches, sorting.after))
     if sorting.order == Order.WRITTEN:  # by the index of the tab, which has nothing else
-        condition = selected.condition_of(selected.tab) or Q()
+        condition = selected.condition_of(selected.tab)
         ahead = [(replace(stretch, condition=condition), place) for stretch, place in ahead]
     if selected.is_tab_short:
         return _sort(selected, ahead, limit)

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils.functional import cached_property
 
 from invoicing.access import Permission
-from invoicing.document_lists.filters import Filters, Tab
+from invoicing.document_lists.filters import Condition, Filters, Tab
 from invoicing.models import Document, User
 from invoicing.models.documents import DocumentQuerySet
 
@@ -43,10 +43,12 @@ class Selected:
         return self.rows_of(self.tab)
 
     def rows_of(self, tab: Tab) -> DocumentQuerySet:
-        return self.rows_of_all_tabs.filter(self.condition_of(tab) or Q())
+        return self.rows_of_all_tabs.filter(self.condition_of(tab))
 
-    def condition_of(self, tab: Tab) -> Q | None:
-        return tab.condition(self.waiting)
+    def condition_of(self, tab: Tab) -> Q:
+        """Return the condition of a tab, which is empty for all."""
+        condition = tab.condition(self.waiting)
+        return condition.holds if condition else Q()
 
     @cached_property
     def sees_all(self) -> bool:
@@ -63,10 +65,10 @@ class Selected:
 
         Conditions are tried one by one, since each has an index and all together have none.
         """
-        if not self.sees_all and is_short(self.visible):
+        if not self.sees_all and _is_short(self.visible):
             return True
-        conditions = self.filters.conditions() or [Q()] * self.sees_all
-        return any(is_short(Document.objects.filter(each)) for each in conditions)
+        conditions = self.filters.conditions() or [Condition(Q(), ("id",))] * self.sees_all
+        return any(_leaves_few(each) for each in conditions)
 
     @cached_property
     def is_tab_short(self) -> bool:
@@ -76,9 +78,8 @@ class Selected:
     def is_short_by(self, tab: Tab) -> bool:
         """Return whether the condition of a tab alone leaves at most MOST_READ."""
         if tab not in self._short_tabs:
-            condition = self.condition_of(tab)
-            rows = None if condition is None else Document.objects.filter(condition)
-            self._short_tabs[tab] = rows is not None and is_short(rows)
+            condition = tab.condition(self.waiting)
+            self._short_tabs[tab] = condition is not None and _leaves_few(condition)
         return self._short_tabs[tab]
 
     @cached_property
@@ -86,6 +87,12 @@ class Selected:
         return {}
 
 
-def is_short(documents: DocumentQuerySet) -> bool:
+def _leaves_few(condition: Condition) -> bool:
+    # In order of the index: else a database that expects many reads the table from its beginning,
+    # where there may be none.
+    return _is_short(Document.objects.filter(condition.holds).order_by(*condition.index))
+
+
+def _is_short(documents: DocumentQuerySet) -> bool:
     """Return whether there are at most MOST_READ, without counting further."""
-    return documents.order_by()[: MOST_READ + 1].count() <= MOST_READ
+    return documents[: MOST_READ + 1].count() <= MOST_READ
