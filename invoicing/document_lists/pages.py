@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-
 from invoicing.document_lists.by_customer import walk_customers
 from invoicing.document_lists.filters import Tab
 from invoicing.document_lists.orders import Order, Place, Stretch, stretches_of
