@@ -1,10 +1,14 @@
 """Proof of the audit chains: every event is what was written, in its place, and none is missing."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
 from agent_access.audit import digest_event
-from agent_access.models import AuditEvent, ChainHead, Connection
+from agent_access.models import AccessSettings, AuditEvent, ChainHead, Connection
 
 MISSING = "an event is missing here"
 CHANGED = "this event was changed or moved, or follows one that was"
@@ -119,3 +123,13 @@ def read_heads() -> dict[str, Position]:
     """Return where every chain ends, to be kept elsewhere."""
     heads = ChainHead.objects.order_by("chain").values_list("chain", "sequence", "digest")
     return {chain: Position(sequence, digest) for chain, sequence, digest in heads}
+
+
+def keep_result(*, broken: int) -> None:
+    """Keep that all chains were verified now, and how many were broken, for the owner's page.
+
+    In a copy of the database that nobody can write to, nothing is kept.
+    """
+    found = {"audit_verified_at": timezone.now(), "chains_broken": broken}
+    with suppress(DatabaseError), transaction.atomic():
+        AccessSettings.objects.update_or_create(pk=AccessSettings.ONLY_ID, defaults=found)

@@ -3,14 +3,12 @@
 from typing import Any, NamedTuple
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest
 from django.urls import reverse
 
 from agent_access.approvals.inbox import Waiting, find_waiting
 from invoicing.access import EXPORT_PERMISSIONS, Permission
 from invoicing.models import User
-from invoicing.web.pages import SignedInRequest, page
 
 
 class Section(NamedTuple):
@@ -21,8 +19,10 @@ class Section(NamedTuple):
     permissions: tuple[Permission, ...] = ()
 
 
+HOME = Section("Home", "home")
 APPROVALS = Section("Approvals", "agent_approvals:inbox")
 SECTIONS = (
+    HOME,
     Section("Documents", "documents", (Permission.VIEW_DOCUMENT,)),
     APPROVALS,
     Section("Customers", "customers", (Permission.VIEW_CUSTOMER,)),
@@ -32,14 +32,8 @@ SECTIONS = (
 
 
 def sections_of(user: User) -> list[Section]:
-    """Return the sections that the person may see; the first is their start page."""
+    """Return the sections that the person may see; the first is their home page."""
     return [section for section in SECTIONS if user.has_perms(section.permissions)]
-
-
-@page()
-def home(request: SignedInRequest) -> HttpResponse:
-    """Redirect to the first section that this person may see."""
-    return redirect(sections_of(request.user)[0].route)
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
@@ -61,5 +55,6 @@ def _link(
 ) -> dict[str, Any]:
     """Return an entry; `waiting` is None where nothing ever waits for anybody."""
     href = reverse(route)
-    is_current = request.path.startswith(href)
+    is_home = route == HOME.route  # of whose address all others are a part
+    is_current = request.path == href if is_home else request.path.startswith(href)
     return {"label": label, "href": href, "is_current": is_current, "waiting": waiting}

@@ -12,16 +12,16 @@ from invoicing.web import (
     exports,
     issuing,
     logos,
-    navigation,
     originals,
     people,
     telling,
 )
 from invoicing.web.accounts import account, set_password, sign_in
 from invoicing.web.drafts import editor
+from invoicing.web.home import page
 
 urlpatterns = [
-    path("", navigation.home, name="home"),
+    path("", page.show_home, name="home"),
     path("sign-in", sign_in.sign_in, name="sign-in"),
     path("sign-out", sign_in.sign_out, name="sign-out"),
     path("set-password", set_password.set_password, name="set-password"),
