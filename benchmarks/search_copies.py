@@ -73,6 +73,7 @@ def insert_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 def fill_database(documents: int) -> None:
     """Copy the documents of the sample company until there are so many, and add customers."""
     last = Document.objects.latest("id").pk
+    add_customers(documents // 10)
     copy_documents(documents)
     write_words(last)
     with connection.cursor() as cursor:
@@ -80,11 +81,10 @@ def fill_database(documents: int) -> None:
 
 
 def copy_documents(documents: int) -> None:
-    """Do the same, without the words of the copies."""
+    """Copy the documents, without their words, until there are so many."""
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0")
         connection.connection.receive_timeout = None
-    add_customers(documents // 10)
     copies = documents - Document.objects.count()
     issued = copies * ISSUED_TENTHS // 10
     with transaction.atomic(), connection.cursor() as cursor:

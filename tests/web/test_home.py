@@ -216,7 +216,7 @@ def approve(browser: Any) -> None:
     path = re.findall(r'href="(/approvals/[0-9a-f-]{36})"', browser.get("/").content.decode())[0]
     page = browser.get(path).content.decode()
     [fingerprint] = re.findall(r'name="fingerprint" value="(\w+)"', page)
-    form = {"decision": "approved", "fingerprint": fingerprint, "reason": ""}
+    form = {"decision": "approve", "fingerprint": fingerprint, "reason": ""}
     assert browser.post(path, form).status_code == 302
 
 
@@ -284,9 +284,9 @@ def test_without_the_right_to_see_documents_none_is_counted_or_named(sign_in, wo
     assert not any(each.draft_code in answer.content.decode() for each in worked)
 
 
-def test_yesterday_is_not_told(desk, worked, clock):
+def test_yesterday_is_not_told(sign_in, delegate, worked, clock):
     clock.shift(timedelta(days=1))
-    answer = desk.get("/")
+    answer = sign_in(delegate).get("/")
     assert section(answer, "done") == (
         "Your agents have written nothing today."
         " What they write, and what you decide, is told here."
