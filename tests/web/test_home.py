@@ -16,7 +16,7 @@ from agent_access.approvals.models import Decision
 from agent_access.switches import turn_access
 from agent_access.verification import keep_result
 from invoicing.access import Permission
-from invoicing.models import Document
+from invoicing.models import Customer, Document, User
 from invoicing.services import issued_totals
 from invoicing.services.drafts import ConnectionRef
 from tests.approvals import prepare
@@ -127,6 +127,12 @@ def test_what_waits_is_shown_as_in_the_inbox(desk, prepared):
     assert figures(answer)[0] == "Waiting for you 1 The next has 9 min 0 s left"
 
 
+@pytest.mark.usefixtures("prepared")
+def test_what_has_become_stale_has_no_time_left(desk):
+    Customer.objects.update(name="Acme Limited")
+    assert figures(desk.get("/"))[0] == "Waiting for you 1 Changed since it was asked"
+
+
 def test_of_much_that_waits_the_first_are_shown_and_all_are_counted(desk, delegate, customer):
     for _ in range(6):
         draft = make_draft(user=delegate, customer=customer)
@@ -183,7 +189,7 @@ def test_of_too_many_documents_no_total_is_told(sign_in, stranger, monkeypatch):
     monkeypatch.setattr(issued_totals, "MOST_ADDED_UP", 0)
     make_issued(customer=CustomerFactory.create(account_managers=[stranger]))
     answer = sign_in(stranger).get("/")
-    assert figures(answer)[1] == "Issued this month ? Too many to add up here"
+    assert figures(answer)[1] == "Issued this month Many Too many to add up here"
     assert section(answer, "issued") == (
         "You see too many documents to add them up while this page waits. Read them in the list ."
     )
@@ -234,6 +240,12 @@ def test_the_day_of_an_agent_is_told_in_sentences(desk, worked):
     )
     page = answer.content.decode()
     assert page.count(f'href="/documents/{worked[1].id}"') == 2  # of the sentence, and of the draft
+
+
+def test_moments_are_those_of_the_person_s_time_zone(sign_in, worked, delegate):
+    User.objects.filter(pk=delegate.pk).update(time_zone="Asia/Kolkata")
+    delegate.refresh_from_db()
+    assert section(sign_in(delegate).get("/"), "done").startswith("14:34 Test agent asked you")
 
 
 def test_nobody_is_told_what_agents_did_for_somebody_else(sign_in, worked, colleague, owner):

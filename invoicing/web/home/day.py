@@ -92,7 +92,7 @@ def _tell(user: User, acts: Sequence[Act], local: datetime) -> Iterator[dict[str
         done = list(alike)
         documents = list(dict.fromkeys(act.document_id for act in done))
         yield {
-            "at": done[0].at.astimezone(local.tzinfo),
+            "at": f"{done[0].at.astimezone(local.tzinfo):%H:%M}",
             "agent": agent.name if agent else "",
             "words": _word(action, len(documents)),
             "links": [(pk, names[pk]) for pk in documents[:LINKS_SHOWN]],

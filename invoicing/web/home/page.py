@@ -58,13 +58,14 @@ def _describe_waiting(user: User, *, now: datetime) -> dict[str, Any]:
     told = describe_told(find_told(user, now=now), now=now)[:CARDS_SHOWN]
     cards, _ = read_cards(user, after=None, now=now)
     shown = describe_cards(cards[: CARDS_SHOWN - len(told)], user)
+    open_ones = [each for each in (*told, *shown) if each["seconds_left"]]
     found = find_waiting(user)
     return {
         "told": told,
         "cards": shown,
         "count": found.shown,
         "is_more": found.count > len(told) + len(shown),
-        "next": min([*told, *shown], key=lambda each: each["seconds_left"], default=None),
+        "next": min(open_ones, key=lambda each: each["seconds_left"], default=None),
     }
 
 
