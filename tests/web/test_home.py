@@ -19,6 +19,7 @@ from invoicing.access import Permission
 from invoicing.models import Customer, Document, User
 from invoicing.services import issued_totals
 from invoicing.services.drafts import ConnectionRef
+from tests.agents import HOST
 from tests.approvals import prepare
 from tests.factories import (
     CustomerFactory,
@@ -30,6 +31,7 @@ from tests.factories import (
     make_issued,
     withdraw,
 )
+from tests.web.reviews import decision_of
 
 pytestmark = pytest.mark.usefixtures("clock")
 
@@ -125,6 +127,18 @@ def test_what_waits_is_shown_as_in_the_inbox(desk, prepared):
         " 9 min 0 s left Act on all requests from Ledger agent Reject everything from it"
     )
     assert figures(answer)[0] == "Waiting for you 1 The next has 9 min 0 s left"
+
+
+def test_all_requests_of_an_agent_are_rejected_from_the_home_page(strict, person, prepared):
+    page = strict.get("/").content.decode()
+    [(action, token)] = re.findall(
+        r'action="(/approvals/connections/[^"]*)">\s*<input type="hidden"'
+        r' name="csrfmiddlewaretoken" value="(\w+)">',
+        page,
+    )
+    headers = {"referer": f"https://{HOST}/"}
+    assert strict.post(action, {"csrfmiddlewaretoken": token}, headers=headers).status_code == 302
+    assert decision_of(prepared) == Decision.REJECTED
 
 
 @pytest.mark.usefixtures("prepared")
