@@ -100,17 +100,16 @@ def read_totals(user: User, *, since: date) -> dict[DocumentType, Totals]:
 
 
 def _read_all(document_type: DocumentType, *, since: date) -> Totals:
+    """Return the totals that are kept, and what came after them in the series of these years."""
     kept = NumberFormat.objects.filter(type=document_type).first()
     counted, totals = _read_kept(kept) if kept else ({}, {})
-    behind = [
-        Q(series=pk, series_value__gt=counted.get(str(pk), 0))
-        for pk, last in NumberSeries.objects.filter(type=document_type).values_list(
-            "pk", "last_value"
-        )
-        if counted.get(str(pk), 0) < last
-    ]
-    for condition in behind:
-        _add(totals, _add_up(Document.objects.filter(condition)))
+    # A series has the year of its documents' issue dates, or none.
+    dated = Q(year=0) | Q(year__gte=since.year)
+    for series in NumberSeries.objects.filter(dated, type=document_type):
+        last = counted.get(str(series.pk), 0)
+        if last < series.last_value:
+            rest = Document.objects.filter(series=series, series_value__gt=last)
+            _add(totals, _add_up(rest))
     return {group: total for group, total in totals.items() if group.month >= since}
 
 
