@@ -1,5 +1,6 @@
 """Passkeys added, named and removed, and everybody who may not."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -261,7 +262,7 @@ def test_an_assertion_is_not_used_again(soft, kept, delegate):
 
 
 def test_a_registration_is_not_used_again(soft, kept, delegate):
-    new = make_new(delegate)
+    new = replace(make_new(delegate), is_apart=False)
     add(delegate, soft.sign(ask("add", delegate)), new)
     with Refusing(Reason.REGISTRATION, delegate, actor=delegate):
         add(delegate, soft.sign(ask("add", delegate)), new)
