@@ -61,25 +61,28 @@ def serve(named: str | None) -> Iterator[str]:
         yield cluster.url(database="")
 
 
-def make_database(server: str, documents: int) -> str:
+def make_database(server: str, documents: int, *, kind: str = "search") -> str:
     """Return the address of a database of so many documents; it gets this name once it is full."""
-    name = f"search_{documents}"
+    name = f"{kind}_{documents}"
     unfinished = f"{name}_unfinished"
     with psycopg.connect(server + "postgres", autocommit=True) as connection:
         if connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).rowcount:
             return server + name
         connection.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(unfinished)))
         connection.execute(SQL("CREATE DATABASE {}").format(Identifier(unfinished)))
-        run_inside(server + unfinished, "fill", str(documents))
+        run_inside(server + unfinished, "fill", str(documents), kind=kind)
         names = Identifier(unfinished), Identifier(name)
         connection.execute(SQL("ALTER DATABASE {} RENAME TO {}").format(*names))
     return server + name
 
 
-def run_inside(url: str, *arguments: str) -> str:
-    """Run a command of search_database in a process of its own: settings name one database."""
+def run_inside(url: str, *arguments: str, kind: str = "search") -> str:
+    """Run a command of search_database, or of another kind of measurement, in its own process.
+
+    The settings name one database.
+    """
     done = subprocess.run(  # noqa: S603  the command is ours
-        [sys.executable, "-m", "benchmarks.search_database", *arguments],
+        [sys.executable, "-m", f"benchmarks.{kind}_database", *arguments],
         env={"SECRET_KEY": "for measuring only" * 3, **os.environ, "DATABASE_URL": url},
         stdout=subprocess.PIPE,
         text=True,

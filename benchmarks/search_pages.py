@@ -131,11 +131,11 @@ def measure_page(case: str, read: Callable[[], Any]) -> Measured:
     return Measured(case, len(found), len(statements), milliseconds, int(touched))
 
 
-def explain(sql: str, parameters: Any) -> Cost:
+def explain(sql: str, parameters: Any, *, rounds: int = ROUNDS) -> Cost:
     """Return the median time of planning and execution by PostgreSQL, and the blocks touched."""
     spent, touched = [], 0
     with connection.cursor() as cursor:
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {sql}", parameters)
             [told] = cursor.fetchone()[0]
             spent.append(told["Planning Time"] + told["Execution Time"])

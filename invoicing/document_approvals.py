@@ -33,6 +33,10 @@ OFTEN = {10: 10, 60: 30}
 COUNTED = 100
 YOUNG = timedelta(days=1)
 
+# In lists of documents: more than a person decides within the window of a request.
+MOST_WAITING = 500
+MOST_NAMED = 50
+
 
 @dataclass(frozen=True)
 class Rejection:
@@ -155,3 +159,19 @@ def read_asking(approval: ApprovalRequest) -> Asking:
         if times > most:
             return Asking(asked_at, connected_at, times, minutes)
     return Asking(asked_at, connected_at)
+
+
+def find_waiting_documents(user: User, *, now: datetime) -> dict[UUID, datetime]:
+    """Return the drafts whose issue the person is asked to decide, and until when, by ID.
+
+    Of more than MOST_WAITING requests, the first to expire. For several requests of one draft it is
+    when the last of them expires.
+    """
+    asked = cards_for(user, now=now).filter(kind=ISSUE).order_by("expires_at", "pk")
+    return dict(asked.values_list("target", "expires_at")[:MOST_WAITING])
+
+
+def name_connections(user: User) -> list[tuple[UUID, str]]:
+    """Return the newest connections that act for the person, with their names."""
+    own = Connection.objects.filter(user=user).order_by("-pk")
+    return list(own.values_list("pk", "name")[:MOST_NAMED])

@@ -3,15 +3,23 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
 from typing_extensions import override
 
+from invoicing.document_lists.filters import Author, Filters
 from invoicing.errors import PermissionMissingError
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.models.documents import DocumentQuerySet
 
 AT_ONCE = 50
+AMOUNTS = ("least", "most")
+_OTHERS = (
+    *("currency_code", "customer_id", "author", "connection_id", "person_id"),
+    *AMOUNTS,
+)
 
 # Reads the documents of an export, with what the query adds to each.
 Read = Callable[[DocumentQuerySet], Iterator[Document]]
@@ -19,40 +27,44 @@ Read = Callable[[DocumentQuerySet], Iterator[Document]]
 
 @dataclass(frozen=True)
 class Selection:
-    """The days on which they were issued, the last one included; what is empty selects all."""
+    """The days on which they were issued, the last one included; what is empty selects all.
+
+    The others are those of Filters, by which a list is narrowed.
+    """
 
     first_day: date
     last_day: date
     type: str = ""
     currency_code: str = ""
     customer_id: UUID | None = None
+    author: Author | None = None
+    connection_id: UUID | None = None
+    person_id: UUID | None = None
+    least: int | None = None
+    most: int | None = None
 
     @override
     def __str__(self) -> str:
         """Return what is selected, for the audit: no text of a record."""
-        return ", ".join(
-            [f"{self.first_day} to {self.last_day}", *map(str, self._filters().values())]
-        )
+        named = {name: value for name, value in self._others().items() if value is not None}
+        chosen = [str(value) for name, value in named.items() if value and name not in AMOUNTS]
+        amounts = [f"{name} {value}" for name, value in named.items() if name in AMOUNTS]
+        days = f"{self.first_day} to {self.last_day}"
+        return ", ".join([days, *filter(None, [self.type]), *chosen, *amounts])
 
     def documents(self, user: User) -> DocumentQuerySet:
         """Return those that the user may see, in the order of their issue dates."""
+        filters = Filters(first_day=self.first_day, last_day=self.last_day, **self._others())
+        of_type = Q(type=self.type) if self.type else Q()
         return (
             Document.objects.visible_to(user)
-            .filter(
-                status=DocumentStatus.ISSUED,
-                issue_date__range=(self.first_day, self.last_day),
-                **self._filters(),
-            )
+            .filter(of_type, filters.condition(), status=DocumentStatus.ISSUED)
             .order_by("issue_date", "issued_at", "pk")
         )
 
-    def _filters(self) -> dict[str, str | UUID]:
-        columns = {
-            "type": self.type,
-            "currency_code": self.currency_code,
-            "customer_id": self.customer_id,
-        }
-        return {name: value for name, value in columns.items() if value}
+    def _others(self) -> dict[str, Any]:
+        """Return what is chosen besides the days and the type, by name."""
+        return {name: getattr(self, name) for name in _OTHERS}
 
 
 def read_documents(

@@ -3,6 +3,7 @@
 from typing import ClassVar, Self
 
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Lower
 from typing_extensions import override
 
@@ -54,7 +55,12 @@ class Customer(Party):
     objects: ClassVar[CustomerQuerySet] = CustomerQuerySet.as_manager()  # type: ignore[assignment]  # a manager of it
 
     class Meta:
-        indexes = [models.Index(Lower("name"), "id", name="customer_by_name")]
+        indexes = [
+            models.Index(Lower("name"), "id", name="customer_by_name"),
+            models.Index(
+                Lower("name"), "id", condition=Q(is_active=False), name="customer_inactive_by_name"
+            ),
+        ]
         permissions = [
             ("view_all_customers", "Can see all customers and their documents"),
             ("manage_customers", "Can change and import customers"),

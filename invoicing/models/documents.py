@@ -191,6 +191,22 @@ class Document(Record):
                 condition=Q(corrects__isnull=False),
                 name="document_by_corrected",
             ),
+            # For lists, which follow them in their order or find by them what a filter leaves.
+            models.Index(fields=["issue_date", "id"], name="document_by_day"),
+            models.Index(fields=["currency_code", "grand_total", "id"], name="document_by_total"),
+            models.Index(
+                fields=["created_by", "id"],
+                condition=Q(connection_id__isnull=True),
+                name="document_by_person",
+            ),
+            models.Index(
+                fields=["id"], condition=Q(status=DocumentStatus.DRAFT), name="document_drafts"
+            ),
+            models.Index(
+                fields=["id"],
+                condition=Q(type=DocumentType.CREDIT_NOTE),
+                name="document_credit_notes",
+            ),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(type__in=DocumentType.values), name="document_type"),

@@ -10,7 +10,7 @@ from itertools import chain, repeat
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from invoicing.access import Permission
 from invoicing.models import Customer, Document, DocumentStatus, User
@@ -49,19 +49,21 @@ def find_documents(
     *,
     status: DocumentStatus | None = None,
     connection_id: UUID | None = None,
+    only: Q | None = None,
 ) -> tuple[list[Document], UUID | None]:
     """Return up to `limit` documents that the user sees, in order of ID, and the next cursor.
 
-    `status` and `connection_id` narrow it to one status, and to what one connection made. One call
+    `status` and `connection_id` narrow it to one status, and to what one connection made, `only` to
+    what a condition holds for, which takes no index and may leave very little. One call
     walks a bounded number of rows, so that a page with a cursor may be short, or even empty. The
     cursor is the ID of a document that the user sees, or None on the last page.
     """
     visible = Document.objects.visible_to(user).select_related("customer")
     managed = _managed_customer_ids(user)
     asked = {"status": status, "connection_id": connection_id}
-    wanted = visible.filter(**{name: value for name, value in asked.items() if value})
+    wanted = visible.filter(only or Q(), **{name: value for name, value in asked.items() if value})
     # The few documents of one connection have an index of their own.
-    is_short = connection_id is not None or (status is None and managed is None)
+    is_short = connection_id is not None or (status is None and managed is None and not only)
     if is_short and not page.search.strip():
         return cut_page(in_order(wanted, page)[: page.limit + 1], page.limit)
     return _find(

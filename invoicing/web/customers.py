@@ -15,20 +15,33 @@ from invoicing.access import (
 from invoicing.electronic_addresses import SCHEMES
 from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
 from invoicing.models import Customer
+from invoicing.models.customers import CustomerQuerySet
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_customers
-from invoicing.web.listings import Listing, list_by_name, list_numbered, read_search
+from invoicing.web.listings import (
+    Listing,
+    build_query,
+    list_by_name,
+    list_numbered,
+    read_search,
+)
 from invoicing.web.pages import SignedInRequest, page
 
 # More than anybody reads: one more word in the search finds the right one.
 FOUND_AT_MOST = 200
+# The parameter of an address, and up to how many are counted.
+INACTIVE = "inactive"
+MOST_COUNTED = 10_000
 
 
 @page(Permission.VIEW_CUSTOMER)
 def list_customers(request: SignedInRequest) -> HttpResponse:
-    search = read_search(request.GET)
+    search, only = read_search(request.GET), request.GET.get("only", "")
+    visible = Customer.objects.visible_to(request.user)
     if not search:
-        listing = list_by_name(request, Customer.objects.visible_to(request.user))
+        is_inactive = only == INACTIVE
+        chosen = visible.filter(is_active=False) if is_inactive else visible
+        listing = list_by_name(request, chosen, only=INACTIVE if is_inactive else "")
         return _show_list(request, listing)
     page_request = PageRequest(search=search, limit=FOUND_AT_MOST)
     found, cursor = find_customers(request.user, page_request, active_only=False)
@@ -39,12 +52,30 @@ def list_customers(request: SignedInRequest) -> HttpResponse:
 def _show_list(
     request: SignedInRequest, listing: Listing[Customer], *, may_be_more: bool = False
 ) -> HttpResponse:
+    visible = Customer.objects.visible_to(request.user)
+    is_inactive = request.GET.get("only") == INACTIVE and not listing.search
+    counts = (
+        (build_query(), "All", visible, not is_inactive),
+        (build_query(only=INACTIVE), "Inactive", visible.filter(is_active=False), is_inactive),
+    )
     context = {
         "listing": listing,
+        # The words of a search have no counts.
+        "tabs": [
+            (href, label, "" if listing.search else _count(customers), is_current)
+            for href, label, customers, is_current in counts
+        ],
+        "is_inactive": is_inactive,
         "may_be_more": may_be_more,
         "may_import": request.user.has_perms(IMPORT_PERMISSIONS),
     }
     return render(request, "invoicing/customers.html", context)
+
+
+def _count(customers: CustomerQuerySet) -> str:
+    """Write how many there are, or that there are more than MOST_COUNTED."""
+    count = customers.order_by()[: MOST_COUNTED + 1].count()
+    return f"{MOST_COUNTED:,}+" if count > MOST_COUNTED else f"{count:,}"
 
 
 @page(Permission.VIEW_CUSTOMER)

@@ -13,7 +13,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from typing_extensions import override
 
 from invoicing.access import EXPORT_PERMISSIONS, Permission
 from invoicing.administration.acts import actor_of
@@ -26,15 +25,20 @@ from invoicing.exports.selection import Read, Selection, read_documents
 from invoicing.exports.tables import write_documents, write_lines
 from invoicing.identifiers import read_uuid
 from invoicing.models import Customer, Document, DocumentType, User
-from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.paper.formats import local_date, time_zone_of
 from invoicing.rights import may_administer
+from invoicing.web.document_filters import (
+    FilterForm,
+    describe_writer,
+    read_filters,
+    read_writer,
+)
 from invoicing.web.drafts.forms import date_field
+from invoicing.web.listings import build_query
 from invoicing.web.pages import SignedInRequest, page
 
 NOTHING_FOUND = "No document that you may see was issued on these days and fits what you chose."
 BUSY = "As many exports as can be are being downloaded just now. Try again in a few minutes."
-BACKWARDS = "The last day comes before the first."
 
 
 class ExportKind(StrEnum):
@@ -60,7 +64,7 @@ FILES = {
 }
 
 
-class ExportForm(forms.Form):
+class ExportForm(FilterForm):
     """Which documents are taken out."""
 
     first_day = date_field("Issued from")
@@ -74,34 +78,25 @@ class ExportForm(forms.Form):
             (DocumentType.CREDIT_NOTE, "Credit notes"),
         ],
     )
-    currency_code = forms.ChoiceField(
-        label="Currency",
-        required=False,
-        choices=[("", "All"), *((code, code) for code in SUPPORTED_CURRENCIES)],
-    )
     kind = forms.ChoiceField(choices=[(kind, kind) for kind in ExportKind])
 
-    @override
-    def clean(self) -> None:
-        first, last = (self.cleaned_data.get(name) for name in ("first_day", "last_day"))
-        if first and last and last < first:
-            self.add_error("last_day", BACKWARDS)
-
-    def selection(self, customer: Customer | None) -> Selection:
+    def selection(self, customer: Customer | None, writer: Mapping[str, Any]) -> Selection:
         chosen = {name: value for name, value in self.cleaned_data.items() if name != "kind"}
-        return Selection(**chosen, customer_id=customer.pk if customer else None)
+        customer_id = customer.pk if customer else None
+        return Selection(**chosen, **writer, customer_id=customer_id)
 
 
 @page(*EXPORT_PERMISSIONS, methods=("GET", "POST"))
 def export(request: SignedInRequest) -> HttpResponseBase:
     """Show the choice, or answer with the file that was chosen."""
     customer = _read_customer(request)
+    writer = _read_writer(request)
     if request.method != "POST":
-        return _show(request, ExportForm(initial=_last_month(request.user)), customer)
+        return _show(request, ExportForm(initial=_first_choice(request)), customer)
     form = ExportForm(request.POST)
     if not form.is_valid():
         return _show(request, form, customer, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    selection = form.selection(customer)
+    selection = form.selection(customer, writer)
     try:
         return _download(request, ExportKind(form.cleaned_data["kind"]), selection)
     except Document.DoesNotExist:
@@ -124,6 +119,23 @@ def _read_customer(request: SignedInRequest) -> Customer | None:
     if pk is None:  # an export of all customers would be another one
         raise RecordNotFoundError
     return Customer.objects.visible_to(request.user).find(pk)
+
+
+def _read_writer(request: SignedInRequest) -> Mapping[str, Any]:
+    """Return the filter of the one writer to whom the page is limited, if it is."""
+    named = request.GET.get("writer") or request.POST.get("writer")
+    found = read_writer(named or "")
+    if named and not found:  # as of customers
+        raise RecordNotFoundError
+    return found
+
+
+def _first_choice(request: SignedInRequest) -> dict[str, Any]:
+    """Return what the link chose that led here, and the last month where it chose no days."""
+    kept = read_filters(request.GET).kept
+    has_days = kept.keys() & {"first_day", "last_day"}
+    days = {} if has_days else _last_month(request.user)
+    return {**days, "type": request.GET.get("type", ""), **kept}
 
 
 def _last_month(user: User) -> dict[str, Any]:
@@ -194,10 +206,15 @@ def _show(
     status: int = HTTPStatus.OK,
     problems: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
+    chosen = read_filters(request.POST if request.method == "POST" else request.GET)
     may_set_datev = may_administer(request.user, "invoices.change_datevsettings")
     context = {
         "form": form,
         "customer": customer,
+        "writer": chosen.kept.get("writer", ""),
+        "writer_name": describe_writer(request.user, chosen.filters),
+        "all_customers_href": build_query(**{**chosen.kept, "customer": ""}),
+        "all_writers_href": build_query(**{**chosen.kept, "writer": ""}),
         "problems": problems,
         "may_set_datev": may_set_datev,
     }

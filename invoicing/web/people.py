@@ -7,20 +7,37 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from invoicing.access import Permission
+from invoicing.identifiers import read_uuid
 from invoicing.models import Team, User
 from invoicing.search.texts import texts_of_people
 from invoicing.services.working_hours import WEEKDAYS
-from invoicing.web.listings import list_matching
+from invoicing.web.listings import build_query, list_matching, read_search
 from invoicing.web.pages import SignedInRequest, page
+
+MOST_TEAMS = 100
 
 
 @page(Permission.VIEW_PERSON)
 def list_people(request: SignedInRequest) -> HttpResponse:
-    listing = list_matching(request, User.objects.listed(), texts=texts_of_people())
+    search = read_search(request.GET)
+    teams = Team.objects.listed().order_by("name", "pk")
+    team = teams.filter(pk=read_uuid(request.GET.get("team", ""))).first()
+    people = User.objects.listed().filter(teams=team) if team else User.objects.listed()
+    kept = {"team": str(team.pk)} if team else {}
+    listing = list_matching(request, people, texts=texts_of_people(), **kept)
     prefetch_related_objects(
         listing.records, Prefetch("teams", Team.objects.listed().order_by("name"))
     )
-    return render(request, "invoicing/people.html", {"listing": listing})
+    context = {
+        "listing": listing,
+        "team": team,
+        "teams": [
+            (build_query(search=search, team=str(each.pk)), each) for each in teams[:MOST_TEAMS]
+        ],
+        "all_teams_href": build_query(search=search),
+        "kept": list(kept.items()),
+    }
+    return render(request, "invoicing/people.html", context)
 
 
 @page(Permission.VIEW_PERSON)

@@ -8,6 +8,7 @@ from invoicing.web import (
     corrections,
     customer_imports,
     customers,
+    document_list,
     documents,
     exports,
     issuing,
@@ -52,7 +53,7 @@ urlpatterns = [
             )
         ),
     ),
-    path("documents", documents.list_documents, name="documents"),
+    path("documents", document_list.list_documents, name="documents"),
     path("documents/new", editor.new_draft, name="new-draft"),
     path("documents/<id:pk>", documents.show_document, name="document"),
     path("documents/<id:pk>/edit", editor.edit_draft, name="edit-draft"),

@@ -120,20 +120,20 @@ def test_the_list_is_narrowed_to_what_one_connection_made(reader):
     query = f"?connection={night.connection_id}"
     first = reader.get(f"/documents{query}")
     text = text_of(first)
-    assert "Only what the agent “Night agent” wrote." in text
+    assert "Written by: Night agent" in text
     assert (str(issued) in text, many[-1] in text, other.draft_code in text) == (True, True, False)
     second = text_of(reader.get("/documents" + first.context["listing"].next_href))
     assert (many[0] in second, many[-1] in second) == (True, False)
-    assert f'href="?status=issued&amp;connection={night.connection_id}"' in text
+    assert f'href="?status=issued&amp;writer={night.connection_id}"' in text
     of_status = text_of(reader.get(f"/documents{query}&status=issued"))
     assert (str(issued) in of_status, many[-1] in of_status) == (True, False)
-    assert 'href="?connection=' in of_status  # All keeps to the connection
+    assert f'href="?writer={night.connection_id}"' in of_status  # All keeps to the connection
     found = text_of(reader.get(f"/documents{query}&search={many[3]}"))
     assert (many[3] in found, many[4] in found) == (True, False)
     elsewhere = text_of(reader.get(f"/documents{query}&search={other.draft_code}"))
     assert "No document that you may see was found for" in elsewhere
     nothing = text_of(reader.get("/documents?connection=0190f1f0-0000-7000-8000-000000000000"))
-    assert "Only what one connection wrote." in nothing
+    assert "Written by: one agent" in nothing
     assert "No document that you may see was found." in nothing
 
 
@@ -213,7 +213,7 @@ def test_a_line_names_its_tax_where_two_of_the_document_have_one_percentage(read
 
 def test_a_draft_made_by_an_agent_names_the_connection(reader):
     draft = make_draft(connection=make_connection_ref("Ledger agent"))
-    assert "By agent: Ledger agent" in text_of(reader.get("/documents"))
+    assert "By agent: </span>Ledger agent" in text_of(reader.get("/documents"))
     page = text_of(reader.get(f"/documents/{draft.id}"))
     assert "Written by the agent “Ledger agent” for" in page
     own = make_draft()

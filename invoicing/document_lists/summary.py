@@ -1,0 +1,107 @@
+"""How many documents a list has in each tab, and what those of one tab come to."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Sum
+
+from invoicing.document_lists.filters import Tab
+from invoicing.document_lists.selection import MOST_READ, Selected
+from invoicing.models import DocumentStatus, DocumentType
+from invoicing.models.documents import DocumentQuerySet
+
+
+class Total(NamedTuple):
+    """What documents in one currency come to, in minor units; credit notes are subtracted."""
+
+    currency_code: str
+    minor_unit: int
+    amount: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The counts of the tabs, and the totals of the present one, by currency.
+
+    A count is None where it would cost too much, and MOST_READ + 1 stands for more than MOST_READ.
+    So are the totals None, of more than MOST_READ documents.
+    """
+
+    counts: Mapping[Tab, int | None]
+    totals: list[Total] | None
+
+
+class _Group(NamedTuple):
+    """How many documents are alike in all but their amounts, and what these come to."""
+
+    status: str
+    type: str
+    currency_code: str
+    minor_unit: int
+    count: int
+    amount: int
+
+    def is_in(self, tab: Tab) -> bool:
+        return {
+            Tab.ALL: True,
+            Tab.DRAFTS: self.status == DocumentStatus.DRAFT,
+            Tab.ISSUED: self.status == DocumentStatus.ISSUED,
+            Tab.CREDIT_NOTES: self.type == DocumentType.CREDIT_NOTE,
+        }[tab]
+
+
+_GROUPED_TABS = (Tab.ALL, Tab.DRAFTS, Tab.ISSUED, Tab.CREDIT_NOTES)
+_SOME, _MANY = None, MOST_READ + 1
+
+
+def summarize(selected: Selected) -> Summary:
+    """Return the counts and totals of a list, as far as its page may cost."""
+    counts: dict[Tab, int | None] = {}
+    totals: list[Total] | None = None
+    if selected.is_short:
+        groups = _group(selected.rows_of_all_tabs)
+        for tab in _GROUPED_TABS:
+            counts[tab] = _count(groups, tab)
+        totals = _add_up(each for each in groups if each.is_in(_grouped(selected.tab)))
+    else:
+        for tab in _GROUPED_TABS:
+            counts[tab], of_tab = _summarize_tab(selected, tab)
+            totals = of_tab if tab == selected.tab else totals
+    waiting = _group(selected.rows_of(Tab.WAITING)) if selected.waiting else []
+    counts[Tab.WAITING] = sum(each.count for each in waiting)
+    return Summary(counts, _add_up(waiting) if selected.tab == Tab.WAITING else totals)
+
+
+def _grouped(tab: Tab) -> Tab:
+    return Tab.ALL if tab == Tab.WAITING else tab
+
+
+def _summarize_tab(selected: Selected, tab: Tab) -> tuple[int | None, list[Total] | None]:
+    """Return the count of one tab of a long list, and its totals if it is short."""
+    if selected.is_short_by(tab):
+        groups = _group(selected.rows_of(tab))
+        return _count(groups, tab), _add_up(groups)
+    # One condition leaves more; what several leave together, no index tells.
+    is_only_one = selected.narrowing + (tab != Tab.ALL) <= 1
+    return _MANY if is_only_one else _SOME, None
+
+
+def _group(documents: DocumentQuerySet) -> list[_Group]:
+    names = _Group._fields[:4]
+    grouped: Any = documents.order_by().values(*names)
+    counted = grouped.annotate(count=Count("pk"), amount=Sum("grand_total"))
+    return [_Group(*row) for row in counted.values_list(*names, "count", "amount")]
+
+
+def _count(groups: Iterable[_Group], tab: Tab) -> int:
+    return sum(each.count for each in groups if each.is_in(tab))
+
+
+def _add_up(groups: Iterable[_Group]) -> list[Total]:
+    sums: dict[tuple[str, int], int] = {}
+    for each in groups:
+        key = each.currency_code, each.minor_unit
+        sign = -1 if each.type == DocumentType.CREDIT_NOTE else 1
+        sums[key] = sums.get(key, 0) + sign * int(each.amount)
+    return [Total(*key, amount) for key, amount in sorted(sums.items())]
