@@ -1,12 +1,21 @@
 """Proof of the audit chains: every event is what was written, in its place, and none is missing."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
+from django.db import DatabaseError, transaction
 from django.db.models import Case, F, QuerySet, When
+from django.utils import timezone
 
 from agent_access.audit import digest_event
-from agent_access.models import ADMINISTRATION, AuditEvent, ChainHead, Connection
+from agent_access.models import (
+    ADMINISTRATION,
+    AccessSettings,
+    AuditEvent,
+    ChainHead,
+    Connection,
+)
 
 MISSING = "an event is missing here"
 CHANGED = "this event was changed or moved, or follows one that was"
@@ -139,3 +148,13 @@ def _read_positions(heads: QuerySet[ChainHead]) -> dict[str, Position]:
 def write_heads(heads: Mapping[str, Position]) -> str:
     """Return the heads as `verify_audit` prints them, and takes them: a line for each chain."""
     return "".join(f"{chain} {at.sequence} {at.digest}\n" for chain, at in heads.items())
+
+
+def keep_result(*, broken: int) -> None:
+    """Keep that all chains were verified now, and how many were broken, for the owner's page.
+
+    In a copy of the database that nobody can write to, nothing is kept.
+    """
+    found = {"audit_verified_at": timezone.now(), "chains_broken": broken}
+    with suppress(DatabaseError), transaction.atomic():
+        AccessSettings.objects.update_or_create(pk=AccessSettings.ONLY_ID, defaults=found)

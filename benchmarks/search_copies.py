@@ -72,11 +72,19 @@ def insert_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
 def fill_database(documents: int) -> None:
     """Copy the documents of the sample company until there are so many, and add customers."""
+    last = Document.objects.latest("id").pk
+    add_customers(documents // 10)
+    copy_documents(documents)
+    write_words(last)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+
+
+def copy_documents(documents: int) -> None:
+    """Copy the documents, without their words, until there are so many."""
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0")
         connection.connection.receive_timeout = None
-    add_customers(documents // 10)
-    last = Document.objects.latest("id").pk
     copies = documents - Document.objects.count()
     issued = copies * ISSUED_TENTHS // 10
     with transaction.atomic(), connection.cursor() as cursor:
@@ -89,9 +97,6 @@ def fill_database(documents: int) -> None:
             last_value=F("last_value") + issued
         )
         cursor.execute("ALTER TABLE invoices_numberseries ENABLE TRIGGER USER")
-    write_words(last)
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE")
 
 
 def add_customers(count: int) -> None:

@@ -65,6 +65,12 @@ class AuditEvent(models.Model):
         indexes = (
             models.Index(fields=("connection_id", "occurred_at"), name="agent_access_event_of"),
             models.Index(fields=("occurred_at",), name="agent_access_event_by_time"),
+            # Counts what a connection was refused, however often it calls.
+            models.Index(
+                fields=("connection_id", "occurred_at"),
+                condition=~models.Q(outcome="ok"),
+                name="agent_access_refused",
+            ),
             # Finds what was done to a connection, among all that it did itself.
             models.Index(
                 fields=("connection_id", "occurred_at"),

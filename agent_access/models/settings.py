@@ -5,7 +5,11 @@ from django.utils.translation import gettext_lazy as _
 
 
 class AccessSettings(models.Model):
-    """The owner's switches: one row. No row means that everything is off."""
+    """The owner's switches: one row. No row means that everything is off.
+
+    It also keeps when the audit was last verified, and how many chains were broken then; None if
+    that was never kept.
+    """
 
     ONLY_ID = 1
 
@@ -13,6 +17,8 @@ class AccessSettings(models.Model):
     access_on = models.BooleanField(default=False)
     browser_sign_in_on = models.BooleanField(default=False)
     modules_off = models.JSONField(default=list)
+    audit_verified_at = models.DateTimeField(null=True)
+    chains_broken = models.PositiveIntegerField(null=True)
 
     class Meta:
         verbose_name_plural = _("switches")

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('invoices', '0021_watched'),
+        ('invoices', '0024_auditors'),
     ]
 
     operations = [

@@ -186,6 +186,18 @@ class Document(Record):
                 condition=Q(issued_at__isnull=False),
                 name="document_by_issued_at",
             ),
+            # What a person wrote, or an agent in their name, and nobody has issued.
+            models.Index(
+                fields=["created_by", "id"],
+                condition=Q(status=DocumentStatus.DRAFT),
+                name="document_drafts_of",
+            ),
+            # Adds up what was issued for the customers that a person manages.
+            models.Index(
+                fields=["customer", "issue_date"],
+                condition=Q(status=DocumentStatus.ISSUED),
+                name="document_issued_for",
+            ),
             models.Index(
                 fields=["corrects"],
                 condition=Q(corrects__isnull=False),

@@ -15,13 +15,15 @@ class DocumentType(models.TextChoices):
 class NumberFormat(Record):
     """How numbers of one type of document are written: made by its first number, or by the owner.
 
-    Issuing locks it before the series, so that no number is given while it changes.
+    Issuing locks it before the series, so that no number is given while it changes. `issued_totals`
+    adds up what was issued, as services/issued_totals.py keeps it; None until it first does.
     """
 
     type = models.CharField(max_length=11, choices=DocumentType, unique=True)
     prefix = models.CharField(max_length=12, blank=True)
     has_year = models.BooleanField("with the year", default=True)
     digits = models.PositiveSmallIntegerField("least digits", default=4)
+    issued_totals = models.JSONField(null=True, blank=True, editable=False)
 
     class Meta:
         constraints = [

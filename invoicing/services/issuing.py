@@ -18,6 +18,7 @@ from invoicing.services.document_facts import (
     frozen_tax_rows,
     read_facts,
 )
+from invoicing.services.issued_totals import KEPT_EVERY, keep_totals
 from invoicing.services.numbering import AssignedNumber, next_number
 from invoicing.services.search_words import replace_rows, rows_of_document
 from invoicing.totals import calculate_totals
@@ -64,6 +65,8 @@ def issue_locked(draft: Document, facts: Facts, *, issued_by_id: UUID, clock: Cl
     for name, value in frozen.items():
         setattr(draft, name, value)
     replace_rows(found_by, rows_of_document(draft))
+    if number.series_value % KEPT_EVERY == 0:
+        keep_totals(DocumentType(draft.type))
     return draft
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.core.paginator import Paginator
 from django.db.models import Model, Q, QuerySet
@@ -11,12 +12,14 @@ from django.db.models.functions import Lower
 from django.http import HttpRequest, QueryDict
 
 from invoicing.identifiers import read_uuid
-from invoicing.search.paging import SEARCH_LENGTH, cut_page
+from invoicing.search.paging import SEARCH_LENGTH, PageRequest, cut_page
 from invoicing.search.words import matches, sought_in
 
 PAGE_LENGTH = 25
 
 _Record = TypeVar("_Record", bound=Model)
+
+Found = tuple[list[_Record], UUID | None]
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,19 @@ class Listing(Generic[_Record]):
 
 def read_search(data: QueryDict, name: str = "search") -> str:
     return data.get(name, "")[:SEARCH_LENGTH].strip()
+
+
+def list_newest(
+    request: HttpRequest, find: Callable[[PageRequest], Found[_Record]], **filters: str
+) -> Listing[_Record]:
+    """Return the page after the request's `after`, the newest record first."""
+    search, after = read_search(request.GET), read_uuid(request.GET.get("after", ""))
+    kept = {"search": search, **filters}
+    records, cursor = find(
+        PageRequest(search=search, after=after, limit=PAGE_LENGTH, newest_first=True)
+    )
+    next_href = build_query(**kept, after=str(cursor)) if cursor else None
+    return Listing(records, search, build_query(**kept) if after else None, next_href)
 
 
 def list_matching(

@@ -3,8 +3,7 @@
 from typing import Any, NamedTuple, cast
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest
 from django.urls import reverse
 
 from agent_access.admin_site import may_administer
@@ -12,8 +11,7 @@ from agent_access.approvals.inbox import Waiting, find_waiting
 from invoicing.access import EXPORT_PERMISSIONS, Permission
 from invoicing.models import User
 from invoicing.rights import may_read_evidence
-from invoicing.web.auditors import for_auditors
-from invoicing.web.pages import SignedInRequest, page
+from invoicing.web.pages import SignedInRequest
 
 
 class Section(NamedTuple):
@@ -25,8 +23,10 @@ class Section(NamedTuple):
 
 
 EVIDENCE = Section("Evidence", "evidence", (Permission.AUDIT,))
+HOME = Section("Home", "home")
 APPROVALS = Section("Approvals", "agent_approvals:inbox")
 SECTIONS = (
+    HOME,
     Section("Documents", "documents", (Permission.VIEW_DOCUMENT,)),
     APPROVALS,
     Section("Customers", "customers", (Permission.VIEW_CUSTOMER,)),
@@ -47,13 +47,6 @@ def _may_see(request: SignedInRequest, section: Section) -> bool:
     if request.user.has_perms(section.permissions):
         return section is not EVIDENCE or may_read_evidence(request.user)
     return section is EVIDENCE and may_administer(request)
-
-
-@for_auditors
-@page()
-def home(request: SignedInRequest) -> HttpResponse:
-    """Redirect to the first section that this person may see."""
-    return redirect(sections_of(request)[0].route)
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
@@ -78,5 +71,6 @@ def _link(
 ) -> dict[str, Any]:
     """Return an entry; `waiting` is None where nothing ever waits for anybody."""
     href = reverse(route)
-    is_current = request.path.startswith(href)
+    is_home = route == HOME.route  # of whose address all others are a part
+    is_current = request.path == href if is_home else request.path.startswith(href)
     return {"label": label, "href": href, "is_current": is_current, "waiting": waiting}

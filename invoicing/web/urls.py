@@ -13,7 +13,6 @@ from invoicing.web import (
     exports,
     issuing,
     logos,
-    navigation,
     originals,
     passkeys,
     people,
@@ -24,9 +23,10 @@ from invoicing.web.drafts import editor
 from invoicing.web.evidence import document as evidence_document
 from invoicing.web.evidence import downloads as evidence_downloads
 from invoicing.web.evidence import listing as evidence_listing
+from invoicing.web.home import page
 
 urlpatterns = [
-    path("", navigation.home, name="home"),
+    path("", page.show_home, name="home"),
     path("sign-in", sign_in.sign_in, name="sign-in"),
     path("sign-in/passkey", passkey_sign_in.sign_in_with_passkey, name="sign-in-with-passkey"),
     path("sign-in/passkey/options", passkey_sign_in.make_options, name="passkey-options"),

@@ -36,7 +36,7 @@ def test_the_patch_touches_the_five_files_that_contributing_names():
     touched = re.findall(r"^\+\+\+ b/(.+)$", PATCH.read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(touched) == [
         "invoicing/draft_fields.py",
-        "invoicing/migrations/0025_cost_center.py",
+        "invoicing/migrations/0040_cost_center.py",
         "invoicing/models/documents.py",
         "invoicing/paper/labels.py",
         "invoicing/web/drafts/forms.py",

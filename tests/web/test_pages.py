@@ -63,11 +63,6 @@ def test_no_page_shows_anything_to_a_person_without_permissions(company, sign_in
     assert "Halden Works" not in text_of(answer)
 
 
-def test_the_start_leads_to_the_first_room_that_is_open(sign_in, person, company):
-    assert sign_in(person).get("/")["Location"] == "/documents"
-    assert sign_in(UserFactory.create()).get("/")["Location"] == "/approvals"
-
-
 @pytest.mark.parametrize("is_superuser", [True, False])
 def test_without_a_company_a_draft_is_saved_and_its_pages_say_what_is_missing(
     sign_in, filled, is_superuser

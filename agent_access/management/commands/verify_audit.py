@@ -10,7 +10,13 @@ from django.core.management import CommandError
 from typing_extensions import override
 
 from agent_access.operator_command import OperatorCommand
-from agent_access.verification import Position, find_breaks, read_heads, write_heads
+from agent_access.verification import (
+    Position,
+    find_breaks,
+    keep_result,
+    read_heads,
+    write_heads,
+)
 
 # As this command prints it. A chain without events has no digest; editors trim the last blank.
 HEAD = re.compile(r"(\S+) ([0-9]{1,18})(?: ([0-9a-f]*))?", re.ASCII)
@@ -29,6 +35,7 @@ class Command(OperatorCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         expected = _read_heads_file(options["expect"]) if options["expect"] else {}
         breaks = list(find_breaks(expected))
+        keep_result(broken=len(breaks))
         for found in breaks:
             self.stderr.write(f"{found.chain} {found.sequence}: {found.problem}")
         if breaks:

@@ -10,9 +10,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from typing_extensions import override
 
+from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentType, NumberSeries
+from invoicing.paper.formats import Formats
 from invoicing.search.records import find_issued
-from invoicing.web.documents import describe_row
 from invoicing.web.evidence.guard import evidence_page
 from invoicing.web.listings import list_newest
 from invoicing.web.pages import SignedInRequest
@@ -82,7 +83,17 @@ def list_evidence(request: SignedInRequest) -> HttpResponse:
     context = {
         "form": form,
         "listing": listing,
-        "rows": [describe_row(document) for document in documents],
+        "rows": [_describe_row(document) for document in documents],
         "is_filtered": bool(listing.search or any(typed.values())),
     }
     return render(request, "invoicing/evidence_list.html", context)
+
+
+def _describe_row(document: Document) -> dict[str, Any]:
+    formats = Formats(APPLICATION_LANGUAGE, document.currency_code, document.minor_unit)
+    return {
+        "document": document,
+        "issue_date": formats.short_day(document.issue_date),
+        "due_date": formats.short_day(document.due_date),
+        "grand_total": formats.money(document.grand_total),
+    }

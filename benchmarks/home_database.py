@@ -1,0 +1,83 @@
+"""Fills one database for the measurement of the home page, or measures it: `fill 10000`."""
+
+import os
+import sys
+from typing import Any
+
+import django
+
+MOST_MILLISECONDS = 50
+PEOPLE = {
+    "dana@halden.example": "a bookkeeper, who sees all customers",
+    "milo@halden.example": "an account manager, who sees some",
+    "olivia@halden.example": "the owner",
+}
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    if sys.argv[1] == "fill":
+        fill(int(sys.argv[2]))
+    else:
+        measure()
+
+
+def fill(documents: int) -> None:
+    """Copy the sample company's documents, without words to search by, until there are so many."""
+    # Models can be read from here on only.
+    from django.core.management import call_command  # noqa: PLC0415  see above
+    from django.db import connection, transaction  # noqa: PLC0415  see above
+
+    from benchmarks.search_copies import copy_documents  # noqa: PLC0415  see above
+    from invoicing.models import DocumentType  # noqa: PLC0415  see above
+    from invoicing.services.issued_totals import keep_totals  # noqa: PLC0415  see above
+
+    call_command("migrate", verbosity=0)
+    call_command("load_sample_company", "--force", stdout=sys.stderr)
+    copy_documents(documents)
+    with transaction.atomic():
+        keep_totals(DocumentType.INVOICE)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+
+
+def measure() -> None:
+    """Print what the page costs each person, and its slowest statement."""
+    from invoicing.models import Document, User  # noqa: PLC0415  see above
+
+    print(f"{Document.objects.count():,} documents")  # noqa: T201  it is for the terminal
+    for email, who in PEOPLE.items():
+        costs = measure_page(User.objects.get(email=email))
+        total = sum(milliseconds for milliseconds, _ in costs)
+        slowest, sql = max(costs)
+        is_within = "within" if total <= MOST_MILLISECONDS else "NOT WITHIN"
+        print(  # noqa: T201  as above
+            f"{who}: {len(costs)} statements, {total:.1f} ms,"
+            f" {is_within} {MOST_MILLISECONDS} ms; the slowest {slowest:.1f} ms: {sql[:150]}"
+        )
+
+
+def measure_page(user: Any) -> list[tuple[float, str]]:
+    """Return the median milliseconds of each statement of the person's page."""
+    from django.db import connection  # noqa: PLC0415  see above
+    from django.test import RequestFactory  # noqa: PLC0415  see above
+
+    from benchmarks.search_pages import Statement, explain  # noqa: PLC0415  see above
+    from invoicing.web.home.page import show_home  # noqa: PLC0415  see above
+
+    statements: list[Statement] = []
+
+    def note(execute: Any, sql: str, parameters: Any, many: Any, context: Any) -> Any:
+        statements.append((sql, parameters))
+        return execute(sql, parameters, many, context)
+
+    request = RequestFactory().get("/")
+    request.user = user
+    with connection.execute_wrapper(note):
+        show_home(request)
+    return [(explain(*each)[0], each[0]) for each in statements if each[0].startswith("SELECT")]
+
+
+if __name__ == "__main__":
+    main()
