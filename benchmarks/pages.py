@@ -69,8 +69,10 @@ def main() -> int:
     program = next(filter(None, (named, *map(shutil.which, PROGRAMS))), None)
     if program is None:
         parser.error("No browser was found (BROWSER_BIN, chromium, google-chrome).")
-    print(describe_machine())
-    print("| page | who | on | LCP, ms | layout shift | own kB |\n|---|---|---|---|---|---|")
+    sys.stdout.write(f"{describe_machine()}\n")
+    sys.stdout.write(
+        "| page | who | on | LCP, ms | layout shift | own kB |\n|---|---|---|---|---|---|\n"
+    )
     with run_quickstart() as (address, accounts, password), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program)
         for who, pages in PAGES.items():
@@ -80,7 +82,8 @@ def main() -> int:
                         look(browser, address, path, device, (accounts[who], password))
                         for _ in range(rounds)
                     ]
-                    print(_row(path, who, device, measured), flush=True)
+                    sys.stdout.write(_row(path, who, device, measured))
+                    sys.stdout.flush()
         browser.close()
     return 0
 
@@ -88,7 +91,7 @@ def main() -> int:
 def _row(path: str, who: str, device: str, measured: list[Seen]) -> str:
     paint = median(each.paint for each in measured)
     shift, size = max(each.shift for each in measured), max(each.size for each in measured)
-    return f"| {path} | {who} | {device} | {paint:.0f} | {shift:.3f} | {size / 1000:.1f} |"
+    return f"| {path} | {who} | {device} | {paint:.0f} | {shift:.3f} | {size / 1000:.1f} |\n"
 
 
 @contextmanager
