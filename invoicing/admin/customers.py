@@ -16,7 +16,7 @@ from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.administration.records import IsAllowed
 from invoicing.draft_fields import BUYER_REFERENCE_LENGTH
 from invoicing.e_invoices.kinds import Kind
-from invoicing.electronic_addresses import SCHEMES, propose_addresses
+from invoicing.electronic_addresses import propose_addresses, schemes
 from invoicing.languages import countries_by_name
 from invoicing.models import Customer, User
 from invoicing.money import SUPPORTED_CURRENCIES
@@ -62,11 +62,11 @@ class PartyForm(RecordForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.offer("country", dict(countries_by_name()))
-        schemes = {code: f"{name} ({code})" for code, name in SCHEMES.items()}
-        self.offer("electronic_address_scheme", schemes)
+        named = {code: f"{name} ({code})" for code, name in schemes().items()}
+        self.offer("electronic_address_scheme", named)
         if not self.instance.electronic_address:
             proposed = " or ".join(
-                f"“{schemes[code]}”" for code in self._propose(vars(self.instance))
+                f"“{named[code]}”" for code in self._propose(vars(self.instance))
             )
             hint = f"Proposed: {proposed}." if proposed else ""
             self.fields["electronic_address_scheme"].help_text = hint
@@ -107,7 +107,7 @@ class CustomerForm(PartyForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.offer("language", dict(settings.LANGUAGES))
+        self.offer("language", dict(settings.DOCUMENT_LANGUAGES))
         self.offer("currency_code", currencies())
         self.offer("e_invoice", dict(Kind.choices), nothing="No e-invoice")
 
