@@ -1,5 +1,5 @@
-from django.utils.translation import gettext_lazy as _
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access.database.triggers import keep_installed

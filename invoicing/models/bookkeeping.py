@@ -1,7 +1,7 @@
 """How bookings are handed to a tax adviser who uses DATEV."""
 
-from django.utils.translation import gettext_lazy as _
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 

@@ -1,9 +1,9 @@
 """The company that invoices; an installation has one."""
 
-from django.utils.translation import gettext_lazy as _
 from typing import ClassVar
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.languages import currency_of_country

@@ -1,11 +1,11 @@
 """Whom the company invoices."""
 
-from django.utils.translation import gettext_lazy as _
 from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.access import Permission

@@ -1,11 +1,11 @@
 """Invoices and credit notes, as drafts and as issued."""
 
-from django.utils.translation import gettext_lazy as _
 from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.access import Permission

@@ -1,7 +1,7 @@
 """The series from which documents take their numbers."""
 
-from django.utils.translation import gettext_lazy as _
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.models.records import Record

@@ -1,6 +1,5 @@
 """The people of the company, who are its user accounts as well."""
 
-from django.utils.translation import gettext_lazy as _
 from typing import Any, ClassVar, Self
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
@@ -11,6 +10,7 @@ from django.db.models import F
 from django.db.models.functions import Length, Lower
 from django.db.models.lookups import Exact
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.email_addresses import fold_address

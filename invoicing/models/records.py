@@ -1,11 +1,11 @@
 """What all records share."""
 
-from django.utils.translation import gettext_lazy as _
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.electronic_addresses import LEITWEG_ID, is_leitweg_id

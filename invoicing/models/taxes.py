@@ -1,10 +1,10 @@
 """The tax rates that lines may carry."""
 
-from django.utils.translation import gettext_lazy as _
 from typing import Any
 
 from django.db import models
 from django.db.models import Q, Value
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.fixed_point import format_fixed_point
