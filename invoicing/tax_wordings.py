@@ -114,7 +114,7 @@ def _german(section: str, abroad: str = "") -> _Row:
     )
 
 
-_EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
+_EXEMPTIONS: Mapping[str, tuple[Text, _Row]] = {
     "health": (
         _("Exempt: hospital and medical care, Directive Article 132(1)(b) and (c)"),
         _directive(
@@ -186,7 +186,7 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
 }
 
 # Spain has no such exemption of its own; a business of another country may have that of the EU.
-_SMALL_BUSINESSES: Mapping[str, tuple[str, Texts]] = {
+_SMALL_BUSINESSES: Mapping[str, tuple[Text, Texts]] = {
     "small": (
         _("Small business in the EU, Directive Article 284"),
         _reason(_SMALL_BUSINESS, _directive("284")),

@@ -27,7 +27,7 @@ from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.rights import is_owner, may_administer
 
 # What the forms of the company and of customers share.
-ADDRESS: tuple[str, Any] = (
+ADDRESS: tuple[Any, Any] = (
     _("Address"),
     {"fields": ("street", "address_line", ("postcode", "city"), ("region", "country"))},
 )

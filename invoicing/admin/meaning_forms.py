@@ -198,7 +198,7 @@ class RecordMeaningForm(MeaningForm):
     """The form of one record among others; `seen` is the digest of the record that it showed."""
 
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
-    explanation = ""
+    explanation: Text = ""
 
     def __init__(self, *sent: Any, record: Any) -> None:
         super().__init__(*sent, prefix=str(record.pk))
@@ -210,7 +210,7 @@ class RecordMeaningForm(MeaningForm):
         return bool(self.data.get(self.add_prefix("seen")) != self.initial["seen"])
 
     @property
-    def heading(self) -> str:
+    def heading(self) -> Text:
         return str(self.record)
 
     def text_rows(self) -> list[list[forms.BoundField]]:

@@ -83,18 +83,18 @@ class TaxRateAdmin(RecordAdmin):
     form = TaxRateForm
     change_list_template = "admin/invoices/tax_rates.html"
     fieldsets = (
-        (None, {"fields": ("name", _("percentage"), "is_active"), "description": REPLACED}),
+        (None, {"fields": ("name", "percentage", "is_active"), "description": REPLACED}),
         (_("Bookkeeping"), {"fields": ("revenue_account",)}),
     )
     list_display = ("name", "percent", "meaning", "is_active")
-    list_filter = ("is_active", _("category"))
+    list_filter = ("is_active", "category")
     ordering = ("-is_active", "name")
 
     @admin.display(description=_("percentage"), ordering="percentage_ten_thousandths")
     def percent(self, rate: TaxRate) -> str:
         return f"{rate.percentage} %"
 
-    @admin.display(description=_("category"), ordering=_("category"))
+    @admin.display(description=_("category"), ordering="category")
     def meaning(self, rate: TaxRate) -> str:
         return rate.get_category_display() if rate.category else str(NOT_CHOSEN)
 

@@ -15,6 +15,7 @@ from invoicing.e_invoices.kinds import Kind
 from invoicing.e_invoices.terms import (
     EMAIL_SCHEME,
     SLACK,
+    Address,
     Invoice,
     Line,
     has_prefix,
@@ -129,8 +130,8 @@ def _of_taxes(invoice: Invoice) -> Iterator[Missing]:
         yield _missing(
             Place.DRAFT,
             gettext_noop(
-                "What is outside the scope of VAT needs an invoice of its own: on this one there are"
-                " lines of another category."
+                "What is outside the scope of VAT needs an invoice of its own: on this one there"
+                " are lines of another category."
             ),
         )
 
@@ -249,19 +250,11 @@ def _of_xrechnung(invoice: Invoice) -> Iterator[Missing]:
         yield _missing(
             Place.CUSTOMER,
             gettext_noop(
-                "The buyer reference is missing: for an authority its Leitweg-ID, for others any text"
-                " that the customer gave. The draft may have one of its own."
+                "The buyer reference is missing: for an authority its Leitweg-ID, for others any"
+                " text that the customer gave. The draft may have one of its own."
             ),
         )
-    # BR-DE-3 and BR-DE-4, BR-DE-8 and BR-DE-9
-    if not seller.address.city:
-        yield _missing(Place.COMPANY, gettext_noop("The city of your company is missing."))
-    if not seller.address.postcode:
-        yield _missing(Place.COMPANY, gettext_noop("The postcode of your company is missing."))
-    if not buyer.address.city:
-        yield _missing(Place.CUSTOMER, gettext_noop("The city of the customer is missing."))
-    if not buyer.address.postcode:
-        yield _missing(Place.CUSTOMER, gettext_noop("The postcode of the customer is missing."))
+    yield from _of_places(seller.address, buyer.address)
     # BR-DE-5 to BR-DE-7
     if not seller.contact_name:
         yield _missing(
@@ -282,3 +275,15 @@ def _of_xrechnung(invoice: Invoice) -> Iterator[Missing]:
     # BR-DE-1
     if not invoice.iban:
         yield _missing(Place.COMPANY, IBAN)
+
+
+def _of_places(seller: Address, buyer: Address) -> Iterator[Missing]:
+    """Yield what BR-DE-3, BR-DE-4, BR-DE-8 and BR-DE-9 ask for."""
+    if not seller.city:
+        yield _missing(Place.COMPANY, gettext_noop("The city of your company is missing."))
+    if not seller.postcode:
+        yield _missing(Place.COMPANY, gettext_noop("The postcode of your company is missing."))
+    if not buyer.city:
+        yield _missing(Place.CUSTOMER, gettext_noop("The city of the customer is missing."))
+    if not buyer.postcode:
+        yield _missing(Place.CUSTOMER, gettext_noop("The postcode of the customer is missing."))

@@ -5,11 +5,11 @@ the column would ask for a migration. So those that people see are given here.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.db.models import Model
 from django.utils.translation import gettext_lazy as _
 
-from agent_access.translations import Text
 from invoicing.models.bookkeeping import DatevSettings
 from invoicing.models.company import Company
 from invoicing.models.customers import Customer
@@ -18,7 +18,7 @@ from invoicing.models.people import Role, Skill, Team, User
 from invoicing.models.taxes import TaxRate
 
 # The name of one record, and of several.
-RECORDS: Mapping[type[Model], tuple[Text, Text]] = {
+RECORDS: Mapping[type[Model], tuple[Any, Any]] = {
     Company: (_("company"), _("company")),
     Customer: (_("customer"), _("customers")),
     DatevSettings: (_("DATEV settings"), _("DATEV settings")),
@@ -30,7 +30,7 @@ RECORDS: Mapping[type[Model], tuple[Text, Text]] = {
     User: (_("person"), _("people")),
 }
 
-PARTY: Mapping[str, Text] = {
+PARTY: Mapping[str, Any] = {
     "name": _("name"),
     "street": _("street"),
     "postcode": _("postcode"),
@@ -41,7 +41,7 @@ PARTY: Mapping[str, Text] = {
     "electronic_address": _("electronic address"),
     "electronic_address_scheme": _("electronic address scheme"),
 }
-COLUMNS: Mapping[type[Model], Mapping[str, Text]] = {
+COLUMNS: Mapping[type[Model], Mapping[str, Any]] = {
     Company: {
         **PARTY,
         "owner": _("owner"),

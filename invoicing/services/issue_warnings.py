@@ -73,7 +73,8 @@ class Check(TextChoices):
     DRAFT_EXPORT = (
         "draft.export",
         _(
-            "The countries of this draft do not fit an export: the goods stay in the EU, or at home."
+            "The countries of this draft do not fit an export: the goods stay in the EU, or at"
+            " home."
         ),
     )
     DRAFT_REVERSE_CHARGE = (

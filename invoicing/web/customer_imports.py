@@ -18,6 +18,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
+from agent_access.translations import Text
 from invoicing.access import IMPORT_PERMISSIONS
 from invoicing.administration.acts import actor_of
 from invoicing.administration.customer_imports import Progress, import_customers
@@ -42,6 +43,7 @@ logger = logging.getLogger(__name__)
 
 NO_KEY_COLUMN = _("Choose the column of the customer number, or that of the name.")
 NOTHING = _("Nothing was imported.")
+NO_PROBLEM: Text = ""
 OTHER_PLAN = _("The customers changed after you looked at the preview.")
 NOT_ALLOWED = _("You may not import this file, or not any more.")
 BUSY = _("The database is busy. Perhaps somebody else imports customers; try again in a minute.")
@@ -234,7 +236,7 @@ def _count(number: int) -> str:
 def _stream(running: str, steps: Generator[Progress], waiting: CustomerImport) -> Iterator[str]:
     head, after_steps, foot = running.split(_CUT)
     yield head
-    step, problem = Progress(0, 0), ""
+    step, problem = Progress(0, 0), NO_PROBLEM
     try:
         with closing(steps):
             for step in steps:

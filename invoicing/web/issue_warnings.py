@@ -7,6 +7,7 @@ from datetime import datetime
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.dates import WEEKDAYS
+from django.utils.formats import number_format
 from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -205,7 +206,7 @@ def _customer(warnings: Warnings, history: History) -> Iterator[Point]:
         text = gettext(
             "None of the last %(count)s documents of this customer is an issued invoice."
         )
-        yield Point(text=text % {"count": _formats(draft).quantity(str(COMPARED))})
+        yield Point(text=text % {"count": number_format(COMPARED, force_grouping=True)})
     elif history.is_first:
         yield Point(text=gettext("No invoice has been issued to this customer yet."))
 
@@ -301,7 +302,8 @@ def _flaws(user: User, draft: Document, facts: Facts, checks: Iterable[Check]) -
     yield from _mended(user, draft, [Flaw(each.record, "", str(each.label)) for each in told])
     if glyphs := missing_glyphs(draft, facts):
         text = gettext(
-            "No installed font has these characters: %(characters)s. With them there will be no PDF."
+            "No installed font has these characters: %(characters)s. With them there will be no"
+            " PDF."
         )
         yield Point(text=text % {"characters": name_glyphs(glyphs)})
     if missing:

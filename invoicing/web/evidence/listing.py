@@ -12,7 +12,6 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
-from agent_access.translations import Text
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentType, NumberSeries
 from invoicing.paper.formats import Formats
@@ -25,7 +24,7 @@ BACKWARDS = _("The last day comes before the first.")
 TYPES = {DocumentType.INVOICE: _("Invoices"), DocumentType.CREDIT_NOTE: _("Credit notes")}
 
 
-def _day(label: Text) -> forms.DateField:
+def _day(label: Any) -> forms.DateField:
     widget = forms.DateInput(attrs={"type": "date", "max": date.max.isoformat()}, format="%Y-%m-%d")
     return forms.DateField(label=label, required=False, widget=widget, input_formats=["%Y-%m-%d"])
 
