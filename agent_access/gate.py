@@ -18,6 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, get_script_prefix, get_urlconf, resolve
 from django.utils.html import format_html
 from django.utils.translation import get_language
+from django.utils.translation import override as override_language
 from django.views.decorators.csrf import csrf_exempt
 from typing_extensions import override
 
@@ -154,7 +155,8 @@ class ToolMiddleware:
         try:
             # As Django's handler would behind all middleware.
             request.resolver_match = match = resolve(request.path_info)
-            response: HttpResponse = match.func(request, *match.args, **match.kwargs)
+            with override_language(None):  # programs read what the source says
+                response: HttpResponse = match.func(request, *match.args, **match.kwargs)
         except Resolver404:
             response = respond(errors.NotFoundError())
         response["Content-Security-Policy"] = TOOL_POLICY

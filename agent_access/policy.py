@@ -241,6 +241,14 @@ class Policy:
         """
         return get_default_timezone()
 
+    def language(self, user: Any) -> str:
+        """Return the code of the language in which the user chose to read; empty if they did not.
+
+        They are told in it. By default, as where it is empty, that is the language in which they
+        last chose how to be told.
+        """
+        return ""
+
     def schema_filler(self) -> Callable[[Tool, JSONSchema], JSONSchema]:
         """Return a function that completes a tool's input schema with the values allowed today."""
         return _leave_schema

@@ -4,6 +4,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 
 from config.environment import PROJECT_FOLDER, VAR_FOLDER, read_environment, split_keys
+from config.languages import find_languages
 from config.mail import parse_email_url
 from config.operations.log_lines import TEXT
 from invoicing.application_url import loopback_address
@@ -54,6 +55,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "invoicing.web.language.LanguageMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     # A page is for people who have signed in, unless it says that it is not.
     "invoicing.web.accounts.signed_in.SignedInMiddleware",
@@ -211,8 +213,12 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# Of pages and mails: a person chooses one that has a catalogue, or leaves it to the browser.
+# Programs, commands and logs have LANGUAGE_CODE.
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("de", "German"), ("fr", "French"), ("es", "Spanish")]
+LANGUAGES = find_languages(PROJECT_FOLDER / "invoicing" / "locale")
+# Of documents, each of which has its own whoever reads it; their words are in invoicing/paper.
+DOCUMENT_LANGUAGES = [("en", "English"), ("de", "German"), ("fr", "French"), ("es", "Spanish")]
 USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True

@@ -151,6 +151,10 @@ class InvoicingPolicy(Policy):
         return time_zone_of(user)
 
     @override
+    def language(self, user: User) -> str:
+        return user.spoken
+
+    @override
     def service(self) -> Service:
         return SERVICE
 

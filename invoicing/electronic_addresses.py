@@ -6,24 +6,26 @@ of the official validation rules knows them (30 March 2026), without those for t
 
 from collections.abc import Mapping
 
+from django.utils.translation import gettext_lazy as _
 from stdnum.de import leitweg
 
-from invoicing.languages import APPLICATION_LANGUAGE, name_of_country
+from invoicing.languages import name_of_country, page_language
 from invoicing.vat_numbers import compact_vat_number, country_of_vat_number
 
 EMAIL = "EM"
 LEITWEG_ID = "0204"
 
 _GENERAL = {
-    EMAIL: "E-mail address",
-    "0088": "Global Location Number (GLN)",
-    "0209": "GS1 identification key",
-    "0060": "D-U-N-S number",
-    "0199": "Legal Entity Identifier (LEI)",
-    "0130": "Directorates of the European Commission",
+    EMAIL: _("E-mail address"),
+    "0088": _("Global Location Number (GLN)"),
+    "0209": _("GS1 identification key"),
+    "0060": _("D-U-N-S number"),
+    "0199": _("Legal Entity Identifier (LEI)"),
+    "0130": _("Directorates of the European Commission"),
 }
 
-# The VAT numbers of a country (ISO 3166).
+_VAT_NUMBER = _("VAT number")
+# The schemes of the VAT numbers of a country (ISO 3166).
 _VAT_NUMBERS = {
     "AD": "9922",
     "AL": "9923",
@@ -67,52 +69,53 @@ _VAT_NUMBERS = {
 
 # Other numbers of a country.
 _NATIONAL = {
-    "AE": {"0235": "tax identification number (TIN)"},
-    "AT": {"9915": "identifier of an authority", "9919": "number of the business register"},
-    "AU": {"0151": "business number (ABN)"},
-    "BE": {"0208": "enterprise number"},
-    "CH": {"0183": "business identification number (UID)"},
-    "CZ": {"0154": "identification number (IČO)"},
+    "AE": {"0235": _("tax identification number (TIN)")},
+    "AT": {"9915": _("identifier of an authority"), "9919": _("number of the business register")},
+    "AU": {"0151": _("business number (ABN)")},
+    "BE": {"0208": _("enterprise number")},
+    "CH": {"0183": _("business identification number (UID)")},
+    "CZ": {"0154": _("identification number (IČO)")},
     "DE": {LEITWEG_ID: "Leitweg-ID"},
-    "DK": {"0184": "CVR number", "0096": "P number", "0198": "SE number"},
-    "EE": {"0191": "registry code"},
-    "FI": {"0037": "business ID", "0212": "organisation identifier", "0216": "OVT code"},
-    "FR": {"0002": "SIREN", "0009": "SIRET", "0225": "address in the national directory"},
+    "DK": {"0184": _("CVR number"), "0096": _("P number"), "0198": _("SE number")},
+    "EE": {"0191": _("registry code")},
+    "FI": {"0037": _("business ID"), "0212": _("organisation identifier"), "0216": _("OVT code")},
+    "FR": {"0002": "SIREN", "0009": "SIRET", "0225": _("address in the national directory")},
     "IS": {"0196": "kennitala"},
     "IT": {
         "0210": "codice fiscale",
         "0205": "codice destinatario",
         "0201": "codice univoco (IPA)",
-        "0202": "certified e-mail (PEC)",
+        "0202": _("certified e-mail (PEC)"),
     },
-    "JP": {"0188": "corporate number", "0221": "number of a qualified invoice issuer"},
-    "LT": {"0200": "legal entity code"},
-    "LV": {"0218": "unified registration number"},
-    "MY": {"0230": "national e-invoicing framework"},
-    "NG": {"0244": "tax identification number"},
-    "NL": {"0106": "KvK number", "0190": "identification number of an authority (OIN)"},
-    "NO": {"0192": "organisation number"},
-    "SE": {"0007": "organisation number"},
-    "SG": {"0195": "unique entity number (UEN)"},
-    "SK": {"0158": "identification number (IČO)", "0245": "tax identification number (DIČ)"},
-    "US": {"9959": "employer identification number (EIN)"},
+    "JP": {"0188": _("corporate number"), "0221": _("number of a qualified invoice issuer")},
+    "LT": {"0200": _("legal entity code")},
+    "LV": {"0218": _("unified registration number")},
+    "MY": {"0230": _("national e-invoicing framework")},
+    "NG": {"0244": _("tax identification number")},
+    "NL": {"0106": _("KvK number"), "0190": _("identification number of an authority (OIN)")},
+    "NO": {"0192": _("organisation number")},
+    "SE": {"0007": _("organisation number")},
+    "SG": {"0195": _("unique entity number (UEN)")},
+    "SK": {"0158": _("identification number (IČO)"), "0245": _("tax identification number (DIČ)")},
+    "US": {"9959": _("employer identification number (EIN)")},
 }
 
 
-def _label_national() -> Mapping[str, str]:
+def schemes() -> Mapping[str, str]:
+    """Return each scheme in words of the page's language, by code."""
+    general = {code: str(label) for code, label in _GENERAL.items()}
+    return general | _label_national(page_language())
+
+
+def _label_national(language: str) -> Mapping[str, str]:
     """Return the schemes of countries in words, by code, in order of the words."""
-    numbers = [(country, code, "VAT number") for country, code in _VAT_NUMBERS.items()]
+    numbers = [(country, code, _VAT_NUMBER) for country, code in _VAT_NUMBERS.items()]
     for country, others in _NATIONAL.items():
         numbers += [(country, code, number) for code, number in others.items()]
     labels = {
-        code: f"{name_of_country(country, APPLICATION_LANGUAGE)}: {number}"
-        for country, code, number in numbers
+        code: f"{name_of_country(country, language)}: {number}" for country, code, number in numbers
     }
     return dict(sorted(labels.items(), key=lambda label: label[1]))
-
-
-# Each scheme in words, by code.
-SCHEMES: Mapping[str, str] = {**_GENERAL, **_label_national()}
 
 
 def propose_addresses(*, email: str, vat_number: str, country: str) -> Mapping[str, str]:

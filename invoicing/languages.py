@@ -1,21 +1,30 @@
-"""The names of languages and countries, from the CLDR data that comes with Babel."""
+"""The language of a page, and the names of languages and countries, from the CLDR data of Babel.
+
+Two kinds of languages do not depend on each other. Pages and mails are in a person's: one of
+settings.LANGUAGES, which are those that have a catalogue of translations. A document is in its own,
+one of settings.DOCUMENT_LANGUAGES, whoever reads it.
+"""
 
 from collections.abc import Iterator
 from functools import cache
 
 from babel import Locale
 from babel.numbers import get_territory_currencies
+from django.conf import settings
+from django.utils.translation import get_language
 
 from invoicing.search.words import words_of
-
-# The language of the pages; each document has its own.
-APPLICATION_LANGUAGE = "en"
 
 # Two-letter CLDR territories that ISO 3166-1 does not list as countries; Kosovo (XK) is kept.
 _NO_COUNTRIES = {"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN", "XA", "XB", "ZZ"}
 _CODE_LENGTH = 2
 # Currencies that are newer than Babel's data.
 _NEW_CURRENCIES = {"BG": "EUR"}
+
+
+def page_language() -> str:
+    """Return the language in which a page, a mail or a command's answer is being written: "de"."""
+    return get_language() or settings.LANGUAGE_CODE
 
 
 @cache
@@ -25,8 +34,8 @@ def locale_of(language: str) -> Locale:
 
 
 def name_of_language(language: str) -> str:
-    """Return the language's name in the language of the pages: "German"."""
-    return locale_of(language).get_language_name(APPLICATION_LANGUAGE) or language
+    """Return the language's name in the language of the page: "German"."""
+    return locale_of(language).get_language_name(page_language()) or language
 
 
 @cache
@@ -44,12 +53,12 @@ def currency_of_country(code: str) -> str:
 @cache
 def is_country(code: str) -> bool:
     """Return whether this is the code of a country (ISO 3166-1 alpha-2)."""
-    return code in dict(_countries(APPLICATION_LANGUAGE))
+    return code in dict(_countries(settings.LANGUAGE_CODE))
 
 
 def countries_by_name() -> list[tuple[str, str]]:
-    """Return each country's code (ISO 3166-1 alpha-2) and name, in order of the names."""
-    return sorted(_countries(APPLICATION_LANGUAGE), key=lambda country: words_of(country[1]))
+    """Return each country's code (ISO 3166-1 alpha-2) and name, in order of the page's names."""
+    return sorted(_countries(page_language()), key=lambda country: words_of(country[1]))
 
 
 def _countries(language: str) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from invoicing.models import TaxCategory
 # Texts by language, as rates keep them.
 Texts = Mapping[str, str]
 
-# Those of settings.LANGUAGES, in the order of the texts in each row.
+# Those of settings.DOCUMENT_LANGUAGES, in the order of the texts in each row.
 _LANGUAGES = ("en", "de", "fr", "es")
 _Row = tuple[str, str, str, str]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.mail import EmailMessage, get_connection
 from django.db import transaction
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -33,7 +34,8 @@ def tell_of(change: Change, person: Any) -> None:
     address = getattr(person, person.get_email_field_name(), "")
     if not (conf.mail_from() and address):
         return
-    mail = _compose(change, address)
+    with translation.override(conf.policy().language(person) or translation.get_language()):
+        mail = _compose(change, address)
     transaction.on_commit(lambda: _send(mail))
 
 

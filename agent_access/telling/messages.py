@@ -62,8 +62,9 @@ def compose(notification: Notification, chosen: Preferences, *, now: datetime) -
 @contextmanager
 def read_by(chosen: Preferences) -> Iterator[None]:
     """Write texts and times as the person reads them."""
-    language = chosen.language or settings.LANGUAGE_CODE
-    zone = conf.policy().time_zone(chosen.person)
+    policy = conf.policy()
+    language = policy.language(chosen.person) or chosen.language or settings.LANGUAGE_CODE
+    zone = policy.time_zone(chosen.person)
     with translation.override(language), timezone.override(zone):
         yield
 

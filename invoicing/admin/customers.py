@@ -20,7 +20,7 @@ from invoicing.admin.records import RecordAdmin, RecordForm
 from invoicing.administration.records import IsAllowed
 from invoicing.draft_fields import BUYER_REFERENCE_LENGTH
 from invoicing.e_invoices.kinds import Kind
-from invoicing.electronic_addresses import SCHEMES, propose_addresses
+from invoicing.electronic_addresses import propose_addresses, schemes
 from invoicing.languages import countries_by_name, name_of_language
 from invoicing.models import Customer, User
 from invoicing.money import SUPPORTED_CURRENCIES
@@ -72,12 +72,12 @@ class PartyForm(RecordForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.offer("country", dict(countries_by_name()))
-        schemes = {code: f"{name} ({code})" for code, name in SCHEMES.items()}
-        self.offer("electronic_address_scheme", schemes)
+        named = {code: f"{name} ({code})" for code, name in schemes().items()}
+        self.offer("electronic_address_scheme", named)
         if not self.instance.electronic_address:
-            proposed = [f"“{schemes[code]}”" for code in self._propose(vars(self.instance))]
-            named = get_text_list(proposed, gettext("or"))
-            hint = gettext("Proposed: %(schemes)s.") % {"schemes": named} if proposed else ""
+            proposed = [f"“{named[code]}”" for code in self._propose(vars(self.instance))]
+            told = {"schemes": get_text_list(proposed, gettext("or"))}
+            hint = gettext("Proposed: %(schemes)s.") % told if proposed else ""
             self.fields["electronic_address_scheme"].help_text = hint
 
     def offer(self, name: str, choices: Choices, *, nothing: Text = NOT_GIVEN) -> None:
@@ -120,7 +120,8 @@ class CustomerForm(PartyForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.offer("language", {code: name_of_language(code) for code, _name in settings.LANGUAGES})
+        languages = {code: name_of_language(code) for code, _name in settings.DOCUMENT_LANGUAGES}
+        self.offer("language", languages)
         self.offer("currency_code", currencies())
         self.offer("e_invoice", dict(Kind.choices), nothing=gettext("No e-invoice"))
 

@@ -58,7 +58,7 @@ def _fields(kind: str, length: int, widget: forms.Widget) -> dict[str, forms.Fie
             max_length=length,
             widget=widget,
         )
-        for code, language in settings.LANGUAGES
+        for code, language in settings.DOCUMENT_LANGUAGES
     }
 
 
@@ -137,9 +137,8 @@ class MeaningForm(_Fields):  # type: ignore[misc]  # a form with fields for each
 
     def texts(self, kind: str) -> dict[str, str]:
         """Return a valid form's names or reasons by language."""
-        typed = {
-            code: self.cleaned_data[f"{kind}_{code}"] for code, _language in settings.LANGUAGES
-        }
+        codes = dict(settings.DOCUMENT_LANGUAGES)
+        typed = {code: self.cleaned_data[f"{kind}_{code}"] for code in codes}
         return {code: text for code, text in typed.items() if text}
 
 

@@ -10,7 +10,7 @@ from agent_access.approvals.states import ApprovalState
 from agent_access.visible_text import mark_invisible
 from invoicing.access import ISSUE_PERMISSIONS
 from invoicing.draft_fields import SUBJECT
-from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
+from invoicing.languages import name_of_language, page_language
 from invoicing.models import User
 from invoicing.paper.formats import Formats
 from invoicing.paper.layout import lay_out
@@ -75,7 +75,7 @@ def describe_briefly(facts: Facts) -> str:
 
 
 def _format_total(facts: Facts) -> str:
-    formats = Formats(APPLICATION_LANGUAGE, facts["currency_code"], facts["minor_unit"])
+    formats = Formats(page_language(), facts["currency_code"], facts["minor_unit"])
     return formats.money(facts["grand_total"])
 
 

@@ -46,7 +46,7 @@ def _fill_draft(schema: JSONSchema, rates: Sequence[TaxRate]) -> JSONSchema:
             *map(_describe, rates),
         ]
     )
-    languages = dict(settings.LANGUAGES)
+    languages = dict(settings.DOCUMENT_LANGUAGES)
     filled_line = line | {"properties": line["properties"] | {"tax_rate_id": tax_rate}}
     filled = {
         "currency_code": _replace_choices(header["currency_code"], SUPPORTED_CURRENCIES),

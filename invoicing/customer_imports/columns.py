@@ -2,16 +2,17 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import override
 
 from agent_access.translations import Text
 from invoicing.e_invoices.kinds import Kind
-from invoicing.electronic_addresses import SCHEMES
+from invoicing.electronic_addresses import schemes
 from invoicing.languages import countries_by_name, locale_of, name_of_country
 from invoicing.money import SUPPORTED_CURRENCIES
 
@@ -136,17 +137,17 @@ def _choices() -> Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]]:
     named: Mapping[str, Sequence[tuple[str, Any]]] = {
         "country": [
             (code, name_of_country(code, language))
-            for code, _ in countries_by_name()
+            for code, _name in countries_by_name()
             for language in _NAMED_IN
         ],
         "language": [
             (code, str(locale_of(code).get_language_name(language)))
-            for code, _ in settings.LANGUAGES
+            for code, _name in settings.DOCUMENT_LANGUAGES
             for language in _NAMED_IN
         ],
         "currency_code": [(code, code) for code in SUPPORTED_CURRENCIES],
-        "electronic_address_scheme": list(SCHEMES.items()),
-        "e_invoice": list(Kind.choices),
+        "electronic_address_scheme": _in_each(lambda: schemes().items()),
+        "e_invoice": _in_each(lambda: Kind.choices),
     }
     return {
         field: (
@@ -156,3 +157,12 @@ def _choices() -> Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]]:
         )
         for field, choices in named.items()
     }
+
+
+def _in_each(choices: Callable[[], Iterable[tuple[str, Any]]]) -> list[tuple[str, str]]:
+    """Return codes and names as the pages have them in each language that files may be in."""
+    named = []
+    for language in _NAMED_IN:
+        with override(language):
+            named += [(code, str(name)) for code, name in choices()]
+    return named

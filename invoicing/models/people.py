@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import Group, PermissionsMixin
@@ -96,6 +97,10 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     name = models.CharField(max_length=200)
     job_title = models.CharField(max_length=200, blank=True, default="")
     time_zone = models.CharField(max_length=64, default="UTC", help_text=_("An IANA name."))
+    # When the person said where they are; before, their time zone is what somebody else assumed.
+    time_zone_chosen_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Of pages and mails; if empty, the browser's.
+    language = models.CharField(max_length=20, blank=True, default="", db_default="")
     manager = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, blank=True, related_name="reports"
     )
@@ -162,6 +167,11 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     def is_auditor(self) -> bool:
         """Return whether this guest may see evidence at most, and after their last day nothing."""
         return self.is_guest and self.audits_until is not None
+
+    @property
+    def spoken(self) -> str:
+        """The language that the person chose, if pages still have it; empty for the browser's."""
+        return self.language if self.language in dict(settings.LANGUAGES) else ""
 
     @override
     def check_password(self, raw_password: str | None) -> bool:

@@ -11,7 +11,7 @@ from typing_extensions import override
 from invoicing.electronic_addresses import LEITWEG_ID, is_leitweg_id
 from invoicing.errors import RecordNotFoundError
 from invoicing.identifiers import new_id
-from invoicing.languages import APPLICATION_LANGUAGE, name_of_country
+from invoicing.languages import name_of_country, page_language
 
 NO_SCHEME = _("Choose what this electronic address is.")
 NO_ADDRESS = _("Write the electronic address, or choose no scheme.")
@@ -78,7 +78,7 @@ class Party(Record):
     @property
     def country_name(self) -> str:
         """The country's name in the language of the pages."""
-        return name_of_country(self.country, APPLICATION_LANGUAGE)
+        return name_of_country(self.country, page_language())
 
     @override
     def clean(self) -> None:

@@ -1,7 +1,7 @@
 """Amounts, dates and numbers as people read them, formatted by Babel.
 
-A whole document is shown in its own language. Pages, and all their lists, are in English, so that a
-column looks the same from row to row.
+A whole document is shown in its own language. Pages, and all their lists, are in that of the page,
+so that a column looks the same from row to row.
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from typing import Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from babel.dates import format_date, format_datetime
-from babel.numbers import NumberPattern, get_currency_symbol, parse_pattern
+from babel.numbers import NumberPattern, format_decimal, get_currency_symbol, parse_pattern
 
 from invoicing.fixed_point import DECIMALS
-from invoicing.languages import APPLICATION_LANGUAGE, locale_of
+from invoicing.languages import locale_of, page_language
 from invoicing.models import User
 from invoicing.money import RATE_DECIMALS
 from invoicing.totals import BASIS_POINTS
@@ -88,12 +88,21 @@ class Formats:
 
 
 def format_instant(instant: datetime | None, user: User) -> str:
-    """Write an instant in the person's own time zone: "March 2, 2026, 10:30 CET"; None is empty."""
+    """Write an instant in the person's own time zone: "March 2, 2026, 10:30 CET"; None is empty.
+
+    In German it is "2. März 2026, 10:30 CET".
+    """
     if instant is None:
         return ""
     local = instant.astimezone(time_zone_of(user))
-    written = format_datetime(local, "MMMM d, y, HH:mm", locale=locale_of(APPLICATION_LANGUAGE))
-    return f"{written} {local:%Z}"
+    locale = locale_of(page_language())
+    pattern = f"{locale.date_formats['long'].pattern}, HH:mm"
+    return f"{format_datetime(local, pattern, locale=locale)} {local:%Z}"
+
+
+def format_count(count: int) -> str:
+    """Write how many there are in the language of the page: "1,234", in German "1.234"."""
+    return format_decimal(count, locale=locale_of(page_language()))
 
 
 def format_clock(instant: datetime, user: User) -> str:
@@ -102,8 +111,8 @@ def format_clock(instant: datetime, user: User) -> str:
 
 
 def format_day(day: date) -> str:
-    """Write a date in the language of the pages, not of a document: "March 2, 2026"."""
-    return _write_day(day, "long", APPLICATION_LANGUAGE)
+    """Write a date in the language of the page, not of a document: "March 2, 2026"."""
+    return _write_day(day, "long", page_language())
 
 
 def _write_day(day: date | str, length: Literal["medium", "long"], language: str) -> str:

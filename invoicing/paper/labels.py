@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-# Those of settings.LANGUAGES, in the order of the words in each row.
+# Those of settings.DOCUMENT_LANGUAGES, in the order of the words in each row.
 LANGUAGES = ("en", "de", "fr", "es")
 
 _WORDS: dict[str, tuple[str, str, str, str]] = {

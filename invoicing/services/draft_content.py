@@ -96,7 +96,7 @@ def _find_problems(
         yield FieldProblem("customer_id", "is not an active customer within reach")
     if asked.currency_code not in SUPPORTED_CURRENCIES:
         yield FieldProblem("currency_code", "is not a supported currency")
-    if asked.language not in {None, *dict(settings.LANGUAGES)}:
+    if asked.language not in {None, *dict(settings.DOCUMENT_LANGUAGES)}:
         yield FieldProblem("language", "is not a supported language")
     for index, item in enumerate(asked.line_items):
         if item.tax_rate_id and item.tax_rate_id not in rates:

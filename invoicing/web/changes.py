@@ -6,7 +6,7 @@ from datetime import date
 from typing import TypeVar
 
 from invoicing.draft_fields import DRAFT_TEXTS, LINE_TEXTS
-from invoicing.languages import APPLICATION_LANGUAGE, name_of_country, name_of_language
+from invoicing.languages import name_of_country, name_of_language, page_language
 from invoicing.models import TaxCategory
 from invoicing.paper.formats import Formats, format_day
 from invoicing.paper.labels import labels_in
@@ -118,7 +118,7 @@ def _day(facts: Facts, name: str) -> str:
 
 
 def _country(facts: Facts) -> str:
-    return name_of_country(facts.get("delivery_country", ""), APPLICATION_LANGUAGE)
+    return name_of_country(facts.get("delivery_country", ""), page_language())
 
 
 def _exchange_rate(facts: Facts) -> str:
@@ -131,7 +131,7 @@ def _national_tax(facts: Facts) -> str:
     if "national_currency" not in facts:
         return ""
     currency = facts["national_currency"], facts["national_minor_unit"]
-    return Formats(APPLICATION_LANGUAGE, *currency).money(facts["national_tax_total"])
+    return Formats(page_language(), *currency).money(facts["national_tax_total"])
 
 
 def _category(code: str) -> str:

@@ -23,7 +23,7 @@ from invoicing.access import ISSUE_PERMISSIONS
 from invoicing.draft_fields import CorrectionInput
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError, FieldProblem
 from invoicing.fixed_point import DECIMALS, format_fixed_point
-from invoicing.languages import APPLICATION_LANGUAGE
+from invoicing.languages import page_language
 from invoicing.locks import require_still_allowed
 from invoicing.models import Document, Line, User
 from invoicing.paper.formats import Formats, format_day, local_date
@@ -66,7 +66,7 @@ def describe_corrections(user: User, document: Document) -> dict[str, Any]:
     """Return what the page of a document says of its credit notes and of what they leave."""
     if not is_correctable(document):
         return {"may_change": is_draft_correction(document) and user.has_perms(ISSUE_PERMISSIONS)}
-    formats = Formats(APPLICATION_LANGUAGE, document.currency_code, document.minor_unit)
+    formats = Formats(page_language(), document.currency_code, document.minor_unit)
     notes = Document.objects.visible_to(user).filter(corrects=document).order_by("pk")
     left = read_balance(document).left
     return {
@@ -253,7 +253,7 @@ class CorrectionEditor:
 
     def _describe_lines(self, form: CorrectionForm) -> Iterator[dict[str, Any]]:
         original = self.original
-        formats = Formats(APPLICATION_LANGUAGE, original.currency_code, original.minor_unit)
+        formats = Formats(page_language(), original.currency_code, original.minor_unit)
         left = read_balance(original).left.lines
         for line in original.lines.all():
             yield {

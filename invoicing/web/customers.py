@@ -12,8 +12,8 @@ from invoicing.access import (
     WRITE_PERMISSIONS,
     Permission,
 )
-from invoicing.electronic_addresses import SCHEMES
-from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
+from invoicing.electronic_addresses import schemes
+from invoicing.languages import name_of_language, page_language
 from invoicing.models import Customer
 from invoicing.models.customers import CustomerQuerySet
 from invoicing.search.paging import PageRequest
@@ -83,7 +83,7 @@ def show_customer(request: SignedInRequest, pk: UUID) -> HttpResponse:
     customer = Customer.objects.visible_to(request.user).find(pk)
     context = {
         "customer": customer,
-        "address": customer.format_address(APPLICATION_LANGUAGE),
+        "address": customer.format_address(page_language()),
         "parts": [(label, text) for label, text in _parts_of(customer) if text],
         "managers": customer.account_managers.order_by("name"),
         "may_view_documents": request.user.has_perm(Permission.VIEW_DOCUMENT),
@@ -100,7 +100,7 @@ def _parts_of(customer: Customer) -> Iterator[tuple[str, str]]:
     yield "E-mail address", customer.email
     yield "Electronic address", customer.electronic_address
     scheme = customer.electronic_address_scheme
-    yield "Its scheme", f"{SCHEMES.get(scheme, '')} ({scheme})" if scheme else ""
+    yield "Its scheme", f"{schemes().get(scheme, '')} ({scheme})" if scheme else ""
     yield "E-invoice", customer.get_e_invoice_display()
     yield "Buyer reference", customer.buyer_reference
     yield "Language", name_of_language(customer.language) if customer.language else ""

@@ -12,7 +12,7 @@ from invoicing.access import Permission
 from invoicing.document_approvals import name_connections
 from invoicing.document_lists.filters import Author, Filters
 from invoicing.identifiers import read_uuid
-from invoicing.languages import APPLICATION_LANGUAGE
+from invoicing.languages import page_language
 from invoicing.models import Customer, Document, User
 from invoicing.money import MAX_AMOUNT, SUPPORTED_CURRENCIES, minor_unit
 from invoicing.paper.formats import Formats, format_day
@@ -174,9 +174,7 @@ def _describe_days(filters: Filters) -> str:
 def _describe_amounts(filters: Filters) -> str:
     if filters.least is None and filters.most is None:
         return ""
-    formats = Formats(
-        APPLICATION_LANGUAGE, filters.currency_code, minor_unit(filters.currency_code)
-    )
+    formats = Formats(page_language(), filters.currency_code, minor_unit(filters.currency_code))
     least, most = (
         None if amount is None else formats.money(amount)
         for amount in (filters.least, filters.most)

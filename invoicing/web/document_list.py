@@ -20,7 +20,7 @@ from invoicing.document_lists.pages import Sorting, find_by_words, find_sorted
 from invoicing.document_lists.selection import MOST_READ, Selected
 from invoicing.document_lists.summary import Summary, summarize
 from invoicing.identifiers import read_uuid
-from invoicing.languages import APPLICATION_LANGUAGE
+from invoicing.languages import page_language
 from invoicing.models import Customer, Document, User
 from invoicing.paper.formats import Formats, local_date
 from invoicing.search.paging import PageRequest
@@ -152,7 +152,7 @@ def _read_page(selected: Selected, address: Address) -> Listing[Document]:
 def _row(
     document: Document, address: Address, waiting: Mapping[UUID, datetime], *, now: datetime
 ) -> dict[str, Any]:
-    formats = Formats(APPLICATION_LANGUAGE, document.currency_code, document.minor_unit)
+    formats = Formats(page_language(), document.currency_code, document.minor_unit)
     ends_at = waiting.get(document.pk)
     seconds = max(0, int((ends_at - now).total_seconds())) if ends_at else 0
     return {
@@ -185,7 +185,7 @@ def _describe_totals(summary: Summary | None) -> list[str] | None:
     if summary is None or summary.totals is None:
         return None
     return [
-        Formats(APPLICATION_LANGUAGE, each.currency_code, each.minor_unit).money(each.amount)
+        Formats(page_language(), each.currency_code, each.minor_unit).money(each.amount)
         for each in summary.totals
     ]
 

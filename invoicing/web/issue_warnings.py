@@ -23,7 +23,7 @@ from invoicing.e_invoices import missing as missing_facts_of
 from invoicing.e_invoices.kinds import Kind
 from invoicing.e_invoices.missing import Missing
 from invoicing.e_invoices.writing import missing_facts
-from invoicing.languages import APPLICATION_LANGUAGE
+from invoicing.languages import page_language
 from invoicing.models import Document, DocumentType, Line, User
 from invoicing.paper.formats import (
     Formats,
@@ -174,7 +174,7 @@ def _url(document: Document) -> str:
 
 
 def _formats(draft: Document) -> Formats:
-    return Formats(APPLICATION_LANGUAGE, draft.currency_code, draft.minor_unit)
+    return Formats(page_language(), draft.currency_code, draft.minor_unit)
 
 
 def _amount(draft: Document, warnings: Warnings, history: History) -> Iterator[Point]:

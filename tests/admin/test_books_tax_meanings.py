@@ -32,7 +32,7 @@ def texts_of(key: str) -> dict[str, str]:
     return {
         f"{kind}_{code}": texts.get(code, "")
         for kind, texts in kinds.items()
-        for code, _ in settings.LANGUAGES
+        for code, _ in settings.DOCUMENT_LANGUAGES
     }
 
 
@@ -44,7 +44,7 @@ def choose(desk, rate, key: str) -> None:
 
 @pytest.mark.sqlite  # a table of words
 def test_every_category_and_wording_has_its_texts_in_every_language_of_documents():
-    languages = {code for code, _ in settings.LANGUAGES}
+    languages = {code for code, _ in settings.DOCUMENT_LANGUAGES}
     assert set(NAMES) == set(TaxCategory) == {each.category for each in WORDINGS.values()}
     for category, names in NAMES.items():
         assert set(names) == languages

@@ -1,8 +1,10 @@
 """What an invoice says of its parties, as administrators write it."""
 
 import pytest
+from django.utils.translation import override
 
-from invoicing.electronic_addresses import SCHEMES
+from invoicing.electronic_addresses import schemes
+from invoicing.languages import name_of_country
 from invoicing.models import Company, Customer
 from tests.admin.forms import assert_saved, form_of, refused, save, shown_of, url_of
 from tests.administration import acts_written, make_administrator
@@ -111,8 +113,11 @@ def test_a_leitweg_id_has_its_check_digits(desk, customer):
 
 
 def test_a_scheme_is_shown_in_words():
-    assert SCHEMES["9930"] == "Germany: VAT number"
-    assert len(SCHEMES) == len(set(SCHEMES.values()))
+    assert schemes()["9930"] == "Germany: VAT number"
+    for language in ("en", "de"):
+        with override(language):
+            assert len(schemes()) == len(set(schemes().values()))
+            assert schemes()["9930"].startswith(name_of_country("DE", language))
 
 
 @pytest.mark.parametrize(

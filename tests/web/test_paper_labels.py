@@ -20,7 +20,7 @@ def read(name: str) -> str:
 
 
 def test_every_language_of_a_document_has_its_words(settings):
-    assert {code for code, _ in settings.LANGUAGES} == set(LANGUAGES)
+    assert {code for code, _ in settings.DOCUMENT_LANGUAGES} == set(LANGUAGES)
 
 
 def test_the_sheet_names_no_word_that_is_not_there():

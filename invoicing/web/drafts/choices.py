@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from agent_access.visible_text import mark_invisible
 from invoicing.identifiers import read_uuid
-from invoicing.languages import APPLICATION_LANGUAGE, countries_by_name
+from invoicing.languages import countries_by_name, page_language
 from invoicing.models import Company, Document, TaxRate, User
 from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.totals import DiscountType
@@ -51,7 +51,7 @@ def choices_for(
         {
             "customer_id": [NOTHING_CHOSEN, *customers.options],
             "currency_code": _currencies(document),
-            "language": list(settings.LANGUAGES),
+            "language": list(settings.DOCUMENT_LANGUAGES),
             "discount_type": DISCOUNT_KINDS,
             "tax_rate_id": [NO_TAX, *_tax_rates(document, typed)],
             "delivery_country": [AS_ADDRESSED, *countries_by_name()],
@@ -89,6 +89,6 @@ def _currencies(document: Document | None) -> Options:
     # ISO 4217 may have withdrawn the draft's own. A browser would select the first one instead.
     codes = {*SUPPORTED_CURRENCIES, *([document.currency_code] if document else [])}
     return [
-        (code, f"{code}, {get_currency_name(code, locale=APPLICATION_LANGUAGE)}")
+        (code, f"{code}, {get_currency_name(code, locale=page_language())}")
         for code in sorted(codes)
     ]

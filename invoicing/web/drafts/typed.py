@@ -133,10 +133,11 @@ def propose_again(typed: TypedDraft, user: User) -> TypedDraft:
 def _propose(user: User, customer: Customer | None, issue_date: str) -> Typed:
     """Return what a new draft proposes: what the customer has agreed, or what is usual."""
     code, language = (customer.currency_code, customer.language) if customer else ("", "")
+    known = dict(settings.DOCUMENT_LANGUAGES)
     return {
         "due_date": _add_days(issue_date, _days_to_pay(customer)),
         "currency_code": code if code in SUPPORTED_CURRENCIES else _usual_currency(user),
-        "language": language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE,
+        "language": language if language in known else settings.LANGUAGE_CODE,
     }
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
-from invoicing.languages import APPLICATION_LANGUAGE
+from invoicing.languages import page_language
 from invoicing.models import Document, DocumentType, NumberSeries
 from invoicing.paper.formats import Formats
 from invoicing.search.records import find_issued
@@ -95,7 +95,7 @@ def list_evidence(request: SignedInRequest) -> HttpResponse:
 
 
 def _describe_row(document: Document) -> dict[str, Any]:
-    formats = Formats(APPLICATION_LANGUAGE, document.currency_code, document.minor_unit)
+    formats = Formats(page_language(), document.currency_code, document.minor_unit)
     return {
         "document": document,
         "issue_date": formats.short_day(document.issue_date),

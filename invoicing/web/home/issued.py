@@ -6,7 +6,7 @@ from typing import Any
 
 from babel.dates import format_date
 
-from invoicing.languages import APPLICATION_LANGUAGE, locale_of
+from invoicing.languages import locale_of, page_language
 from invoicing.models import DocumentType, User
 from invoicing.paper.formats import Formats
 from invoicing.services.issued_totals import Group, TooManyError, Total, Totals, read_totals
@@ -61,8 +61,8 @@ def _describe_month(totals: Mapping[DocumentType, Totals], group: Group) -> dict
     invoices = totals[DocumentType.INVOICE].get(group, Total())
     notes = totals[DocumentType.CREDIT_NOTE].get(group, Total())
     amount = invoices.amount - notes.amount
-    formats = Formats(APPLICATION_LANGUAGE, group.currency_code, group.minor_unit)
-    locale = locale_of(APPLICATION_LANGUAGE)
+    formats = Formats(page_language(), group.currency_code, group.minor_unit)
+    locale = locale_of(page_language())
     return {
         "month": format_date(group.month, "MMMM yyyy", locale=locale),
         "short": format_date(group.month, "MMM", locale=locale),

@@ -11,7 +11,7 @@ from agent_access import approvers
 from agent_access.approvals.descriptions import describe_cards, describe_told
 from agent_access.approvals.inbox import find_told, find_waiting, read_cards
 from invoicing.access import Permission
-from invoicing.languages import APPLICATION_LANGUAGE
+from invoicing.languages import page_language
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.paper.formats import Formats, format_day, time_zone_of
 from invoicing.rights import may_create_company
@@ -90,5 +90,5 @@ def _describe_drafts(user: User) -> dict[str, Any]:
 
 
 def _describe_draft(draft: Document) -> dict[str, Any]:
-    formats = Formats(APPLICATION_LANGUAGE, draft.currency_code, draft.minor_unit)
+    formats = Formats(page_language(), draft.currency_code, draft.minor_unit)
     return {"document": draft, "grand_total": formats.money(draft.grand_total)}
