@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access.database.triggers import keep_installed
@@ -8,7 +9,7 @@ from agent_access.tools import registry
 class InvoicingConfig(AppConfig):
     name = "invoicing"
     label = "invoices"
-    verbose_name = "Invoicing"
+    verbose_name = _("Invoicing")
 
     @override
     def ready(self) -> None:
@@ -17,7 +18,9 @@ class InvoicingConfig(AppConfig):
         from invoicing.agent_tools.catalogue import CATALOGUE  # noqa: PLC0415  as above
         from invoicing.agent_tools.issue_approvals import ISSUE_APPROVAL  # noqa: PLC0415  as above
         from invoicing.evidence.package import DOCUMENTS  # noqa: PLC0415  as above
+        from invoicing.models.words import name_records  # noqa: PLC0415  as above
 
+        name_records()
         registry.register(*CATALOGUE)
         kinds.register(ISSUE_APPROVAL)
         parts.register(DOCUMENTS)

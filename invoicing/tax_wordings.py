@@ -9,6 +9,9 @@ and of Austria.
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from django.utils.translation import gettext_lazy as _
+
+from agent_access.translations import Text
 from invoicing.models import TaxCategory
 
 # Texts by language, as rates keep them.
@@ -23,7 +26,7 @@ class Wording(NamedTuple):
     """What somebody may choose for a rate: a category, and the reason that is printed with it."""
 
     category: TaxCategory
-    label: str
+    label: Text
     reasons: Texts
     is_small_business: bool = False
 
@@ -111,9 +114,9 @@ def _german(section: str, abroad: str = "") -> _Row:
     )
 
 
-_EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
+_EXEMPTIONS: Mapping[str, tuple[Text, _Row]] = {
     "health": (
-        "Exempt: hospital and medical care, Directive Article 132(1)(b) and (c)",
+        _("Exempt: hospital and medical care, Directive Article 132(1)(b) and (c)"),
         _directive(
             "132(1)(b) and (c)",
             "132 Absatz 1 Buchstaben b und c",
@@ -122,7 +125,7 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
         ),
     ),
     "education": (
-        "Exempt: school, university and vocational education, Directive Article 132(1)(i)",
+        _("Exempt: school, university and vocational education, Directive Article 132(1)(i)"),
         _directive(
             "132(1)(i)",
             "132 Absatz 1 Buchstabe i",
@@ -131,7 +134,7 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
         ),
     ),
     "tuition": (
-        "Exempt: private tuition by teachers, Directive Article 132(1)(j)",
+        _("Exempt: private tuition by teachers, Directive Article 132(1)(j)"),
         _directive(
             "132(1)(j)",
             "132 Absatz 1 Buchstabe j",
@@ -140,7 +143,7 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
         ),
     ),
     "insurance": (
-        "Exempt: insurance, its brokers and agents, Directive Article 135(1)(a)",
+        _("Exempt: insurance, its brokers and agents, Directive Article 135(1)(a)"),
         _directive(
             "135(1)(a)",
             "135 Absatz 1 Buchstabe a",
@@ -149,7 +152,7 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
         ),
     ),
     "finance": (
-        "Exempt: credit, payments, securities and funds, Directive Article 135(1)(b) to (g)",
+        _("Exempt: credit, payments, securities and funds, Directive Article 135(1)(b) to (g)"),
         _directive(
             "135(1)(b) to (g)",
             "135 Absatz 1 Buchstaben b bis g",
@@ -158,7 +161,7 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
         ),
     ),
     "letting": (
-        "Exempt: letting of immovable property, Directive Article 135(1)(l)",
+        _("Exempt: letting of immovable property, Directive Article 135(1)(l)"),
         _directive(
             "135(1)(l)",
             "135 Absatz 1 Buchstabe l",
@@ -167,33 +170,33 @@ _EXEMPTIONS: Mapping[str, tuple[str, _Row]] = {
         ),
     ),
     "german-finance": (
-        "Exempt: credit, payments and securities, § 4 Nr. 8 UStG",
+        _("Exempt: credit, payments and securities, § 4 Nr. 8 UStG"),
         _german("§ 4 Nr. 8"),
     ),
     "german-brokers": (
-        "Exempt: insurance brokers and agents, § 4 Nr. 11 UStG",
+        _("Exempt: insurance brokers and agents, § 4 Nr. 11 UStG"),
         _german("§ 4 Nr. 11"),
     ),
     "german-letting": (
-        "Exempt: letting of immovable property, § 4 Nr. 12 UStG",
+        _("Exempt: letting of immovable property, § 4 Nr. 12 UStG"),
         _german("§ 4 Nr. 12"),
     ),
-    "german-health": ("Exempt: medical treatment, § 4 Nr. 14 UStG", _german("§ 4 Nr. 14")),
-    "german-education": ("Exempt: education, § 4 Nr. 21 UStG", _german("§ 4 Nr. 21")),
+    "german-health": (_("Exempt: medical treatment, § 4 Nr. 14 UStG"), _german("§ 4 Nr. 14")),
+    "german-education": (_("Exempt: education, § 4 Nr. 21 UStG"), _german("§ 4 Nr. 21")),
 }
 
 # Spain has no such exemption of its own; a business of another country may have that of the EU.
-_SMALL_BUSINESSES: Mapping[str, tuple[str, Texts]] = {
+_SMALL_BUSINESSES: Mapping[str, tuple[Text, Texts]] = {
     "small": (
-        "Small business in the EU, Directive Article 284",
+        _("Small business in the EU, Directive Article 284"),
         _reason(_SMALL_BUSINESS, _directive("284")),
     ),
     "small-german": (
-        "Small business in Germany, § 19 UStG",
+        _("Small business in Germany, § 19 UStG"),
         _reason(_SMALL_BUSINESS, _german("§ 19")),
     ),
     "small-austrian": (
-        "Small business in Austria, § 6 Abs. 1 Z 27 UStG",
+        _("Small business in Austria, § 6 Abs. 1 Z 27 UStG"),
         _reason(
             _SMALL_BUSINESS,
             (
@@ -205,7 +208,7 @@ _SMALL_BUSINESSES: Mapping[str, tuple[str, Texts]] = {
         ),
     ),
     "small-french": (
-        "Small business in France, art. 293 B du CGI",
+        _("Small business in France, art. 293 B du CGI"),
         _by_language(
             (
                 "VAT not applicable, Article 293 B of the French General Tax Code (CGI)",
@@ -216,7 +219,7 @@ _SMALL_BUSINESSES: Mapping[str, tuple[str, Texts]] = {
         ),
     ),
     "small-swiss": (
-        "Small business in Switzerland, Art. 10 MWSTG",
+        _("Small business in Switzerland, Art. 10 MWSTG"),
         _by_language(
             (
                 "Not liable for VAT, Art. 10(2)(a) of the Swiss VAT Act",
@@ -230,63 +233,63 @@ _SMALL_BUSINESSES: Mapping[str, tuple[str, Texts]] = {
 
 # What may be chosen, by a key. A category's own code stands for it without a law, or with another.
 WORDINGS: Mapping[str, Wording] = {
-    "S": Wording(TaxCategory.STANDARD, "Taxed, at the standard or a reduced rate", {}),
-    "Z": Wording(TaxCategory.ZERO, "Zero rate", {}),
+    "S": Wording(TaxCategory.STANDARD, _("Taxed, at the standard or a reduced rate"), {}),
+    "Z": Wording(TaxCategory.ZERO, _("Zero rate"), {}),
     **{
         key: Wording(TaxCategory.EXEMPT, label, _reason(_EXEMPT, law))
         for key, (label, law) in _EXEMPTIONS.items()
     },
-    "E": Wording(TaxCategory.EXEMPT, "Exempt for another reason", _reason(_EXEMPT)),
+    "E": Wording(TaxCategory.EXEMPT, _("Exempt for another reason"), _reason(_EXEMPT)),
     **{
         key: Wording(TaxCategory.EXEMPT, label, reasons, is_small_business=True)
         for key, (label, reasons) in _SMALL_BUSINESSES.items()
     },
     "reverse-charge-services": Wording(
         TaxCategory.REVERSE_CHARGE,
-        "Reverse charge: services to a business in another EU country, Directive Article 196",
+        _("Reverse charge: services to a business in another EU country, Directive Article 196"),
         _reason(_REVERSE_CHARGE, _directive("196")),
     ),
     "reverse-charge-german": Wording(
         TaxCategory.REVERSE_CHARGE,
-        "Reverse charge: the customer owes German VAT, § 13b UStG",
+        _("Reverse charge: the customer owes German VAT, § 13b UStG"),
         _reason(_REVERSE_CHARGE, _german("§ 13b")),
     ),
     "AE": Wording(
         TaxCategory.REVERSE_CHARGE,
-        "Reverse charge by another law",
+        _("Reverse charge by another law"),
         _reason(_REVERSE_CHARGE),
     ),
     "intra-community": Wording(
         TaxCategory.INTRA_COMMUNITY,
-        "Intra-community supply of goods, Directive Article 138",
+        _("Intra-community supply of goods, Directive Article 138"),
         _reason(_INTRA_COMMUNITY, _directive("138")),
     ),
     "intra-community-german": Wording(
         TaxCategory.INTRA_COMMUNITY,
-        "Intra-community supply from Germany, § 4 Nr. 1 Buchst. b, § 6a UStG",
+        _("Intra-community supply from Germany, § 4 Nr. 1 Buchst. b, § 6a UStG"),
         _reason(
             _INTRA_COMMUNITY, _german("§ 4 Nr. 1 Buchst. b i. V. m. § 6a", "§ 4 no. 1 (b), § 6a")
         ),
     ),
     "K": Wording(
         TaxCategory.INTRA_COMMUNITY,
-        "Intra-community supply by another law",
+        _("Intra-community supply by another law"),
         _reason(_INTRA_COMMUNITY),
     ),
     "export": Wording(
         TaxCategory.EXPORT,
-        "Export of goods, Directive Article 146",
+        _("Export of goods, Directive Article 146"),
         _reason(_EXPORT, _directive("146")),
     ),
     "export-german": Wording(
         TaxCategory.EXPORT,
-        "Export from Germany, § 4 Nr. 1 Buchst. a, § 6 UStG",
+        _("Export from Germany, § 4 Nr. 1 Buchst. a, § 6 UStG"),
         _reason(_EXPORT, _german("§ 4 Nr. 1 Buchst. a i. V. m. § 6", "§ 4 no. 1 (a), § 6")),
     ),
-    "G": Wording(TaxCategory.EXPORT, "Export by another law", _reason(_EXPORT)),
+    "G": Wording(TaxCategory.EXPORT, _("Export by another law"), _reason(_EXPORT)),
     "service-abroad": Wording(
         TaxCategory.OUTSIDE_SCOPE,
-        "Outside the scope: services to a business outside the EU, Directive Article 44",
+        _("Outside the scope: services to a business outside the EU, Directive Article 44"),
         _reason(
             (
                 "Service supplied outside the EU",
@@ -299,7 +302,7 @@ WORDINGS: Mapping[str, Wording] = {
     ),
     "unregistered": Wording(
         TaxCategory.OUTSIDE_SCOPE,
-        "Outside the scope: the seller is not registered for VAT",
+        _("Outside the scope: the seller is not registered for VAT"),
         _by_language(
             (
                 "The supplier is not registered for VAT",
@@ -311,7 +314,7 @@ WORDINGS: Mapping[str, Wording] = {
     ),
     "O": Wording(
         TaxCategory.OUTSIDE_SCOPE,
-        "Outside the scope of VAT for another reason",
+        _("Outside the scope of VAT for another reason"),
         NAMES[TaxCategory.OUTSIDE_SCOPE],
     ),
 }

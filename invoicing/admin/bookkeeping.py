@@ -8,6 +8,8 @@ from django.core.validators import RegexValidator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.dates import MONTHS
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.admin.records import RecordAdmin, RecordForm
@@ -28,13 +30,15 @@ USUAL_ACCOUNTS = {
     TaxCategory.EXPORT: ("8120", "4120"),
     TaxCategory.OUTSIDE_SCOPE: ("8338", "4338"),
 }
-ACCOUNTS = (
+ACCOUNTS = _(
     "Accounts that compute the tax themselves (“Automatikkonten”), of the rates of each category. A"
     " tax rate may have one of its own: on its page, such as that of 7 %. The numbers named here"
     " are usual ones; ask your tax adviser for yours."
 )
-DIGITS = RegexValidator(r"^[1-9][0-9]*$", "Write the digits of an account.")
-OTHER_LENGTH = "An account has {} digits here."
+DIGITS = RegexValidator(r"^[1-9][0-9]*$", _("Write the digits of an account."))
+CHARTS = ("skr03", "skr04")
+USUALLY = _("Usually {skr03} (SKR03) or {skr04} (SKR04).")
+OTHER_LENGTH = _("An account has %(length)s digits here.")
 
 
 def account_field(**more: Any) -> forms.CharField:
@@ -53,17 +57,17 @@ class DatevSettingsForm(RecordForm):
     """The settings, with a field for the account of each tax category."""
 
     adviser = forms.IntegerField(
-        label="Number of the adviser", min_value=LEAST_ADVISER, max_value=MOST_ADVISER
+        label=_("Number of the adviser"), min_value=LEAST_ADVISER, max_value=MOST_ADVISER
     )
-    client = forms.IntegerField(label="Number of the client", min_value=1, max_value=MOST_CLIENT)
+    client = forms.IntegerField(label=_("Number of the client"), min_value=1, max_value=MOST_CLIENT)
     year_begins = forms.TypedChoiceField(
-        label="First month of the fiscal year", choices=list(MONTHS.items()), coerce=int
+        label=_("First month of the fiscal year"), choices=list(MONTHS.items()), coerce=int
     )
     account_length = forms.TypedChoiceField(
-        label="Digits of an account",
+        label=_("Digits of an account"),
         choices=[(length, str(length)) for length in LENGTHS],
         coerce=int,
-        help_text="A customer number needs one digit more, the first of them 1 to 6: a debtor.",
+        help_text=_("A customer number needs one digit more, the first of them 1 to 6: a debtor."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -77,7 +81,7 @@ class DatevSettingsForm(RecordForm):
         for name in ACCOUNT_FIELDS.values():
             account = self.cleaned_data.get(name)
             if account and length and len(account) != length:
-                self.add_error(name, OTHER_LENGTH.format(length))
+                self.add_error(name, OTHER_LENGTH % {"length": length})
         super().clean()
 
     @override
@@ -92,7 +96,7 @@ class DatevSettingsForm(RecordForm):
 
 ACCOUNT_FIELDS = {category: f"account_{category.lower()}" for category in TaxCategory}
 for _category, _name in ACCOUNT_FIELDS.items():
-    _usual = "Usually {} (SKR03) or {} (SKR04).".format(*USUAL_ACCOUNTS[_category])
+    _usual = format_lazy(USUALLY, **dict(zip(CHARTS, USUAL_ACCOUNTS[_category], strict=True)))
     DatevSettingsForm.base_fields[_name] = account_field(label=_category.label, help_text=_usual)
 
 
@@ -106,10 +110,15 @@ class DatevSettingsAdmin(RecordAdmin):
             None,
             {
                 "fields": (("adviser", "client"), ("year_begins", "account_length")),
-                "description": "As your tax adviser gave them to you, for the export of bookings.",
+                "description": _(
+                    "As your tax adviser gave them to you, for the export of bookings."
+                ),
             },
         ),
-        ("Revenue accounts", {"fields": tuple(ACCOUNT_FIELDS.values()), "description": ACCOUNTS}),
+        (
+            _("Revenue accounts"),
+            {"fields": tuple(ACCOUNT_FIELDS.values()), "description": ACCOUNTS},
+        ),
     )
 
     @override

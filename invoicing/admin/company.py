@@ -12,10 +12,14 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from stdnum import bic, iban
 from stdnum.exceptions import ValidationError as StdnumError
 from typing_extensions import override
 
+from agent_access.translations import Text
 from invoicing.admin.customers import ADDRESS, ELECTRONIC_ADDRESS, PartyForm, currencies
 from invoicing.admin.evidence import download_verifier, export_evidence
 from invoicing.admin.ownership import transfer
@@ -33,19 +37,21 @@ from invoicing.services.issue_warnings import check_company
 from invoicing.services.logos import MAX_BYTES, MAX_SIDE, read_logo
 from invoicing.web.typed_numbers import format_typed, parse_typed
 
-MISTYPED_IBAN = "This is not an IBAN. Compare it with the one that your bank gave you."
-MISTYPED_BIC = "This is not a BIC: that has 8 or 11 letters and digits."
-PICTURE = '<img class="logo" src="{}" alt="The logo of the company">'
-DAYS_TO_PAY = (
+MISTYPED_IBAN = _("This is not an IBAN. Compare it with the one that your bank gave you.")
+MISTYPED_BIC = _("This is not a BIC: that has 8 or 11 letters and digits.")
+PICTURE = '<img class="logo" src="{}" alt="{}">'
+ALTERNATIVE = _("The logo of the company")
+DAYS_TO_PAY = _(
     "New documents are due so many days after their issue date, if the customer says none."
 )
+LOGO_LIMITS = _("A PNG of at most {kilobytes} kB and {pixels} pixels each way.")
 FOOTER_LENGTH = 1000
-WATCHED_AMOUNTS = (
+WATCHED_AMOUNTS = _(
     "Whoever issues or approves a document whose total reaches the amount for its currency is"
     " always warned. One line for each currency, such as EUR 10000.00."
 )
-MISTYPED_AMOUNT = "“%(line)s”: write a currency and an amount, such as EUR 10000.00."
-AMOUNT_TWICE = "“%(line)s”: the currency has an amount already."
+MISTYPED_AMOUNT = _("“%(line)s”: write a currency and an amount, such as EUR 10000.00.")
+AMOUNT_TWICE = _("“%(line)s”: the currency has an amount already.")
 # Longer than the numbers, with room for spaces and hyphens that people type.
 TYPED_LENGTH = 60
 
@@ -80,7 +86,7 @@ def _write_amounts(amounts: Mapping[str, int]) -> str:
 
 def _read_amount(line: str) -> tuple[str, int]:
     """Return a currency, and an amount in its minor unit; raises ValidationError."""
-    code, _, typed = line.partition(" ")
+    code, _space, typed = line.partition(" ")
     try:
         amount = parse_typed(typed, decimals=minor_unit(code.upper()))
     except UnknownCurrencyError:
@@ -96,28 +102,32 @@ class CompanyForm(PartyForm):
     The logo is read from a file, which is not kept itself.
     """
 
-    national_currency = forms.ChoiceField(label="Currency of its taxes", required=False)
+    national_currency = forms.ChoiceField(label=_("Currency of its taxes"), required=False)
     footer_text = forms.CharField(
-        required=False, max_length=FOOTER_LENGTH, widget=forms.Textarea(attrs={"rows": 3})
+        label=_("Footer text"),
+        required=False,
+        max_length=FOOTER_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 3}),
     )
     watched_amounts = WatchedAmountsField(
-        label="Warn from", required=False, max_length=1000, help_text=WATCHED_AMOUNTS
+        label=_("Warn from"), required=False, max_length=1000, help_text=WATCHED_AMOUNTS
     )
     logo_file = forms.FileField(
-        label="New logo",
+        label=_("New logo"),
         required=False,
         widget=forms.FileInput(attrs={"accept": "image/png"}),
-        help_text=f"A PNG of at most {MAX_BYTES // 1000} kB and {MAX_SIDE} pixels each way.",
+        help_text=format_lazy(LOGO_LIMITS, kilobytes=MAX_BYTES // 1000, pixels=MAX_SIDE),
     )
-    remove_logo = forms.BooleanField(label="Remove the logo", required=False)
-    iban = forms.CharField(label="IBAN", required=False, max_length=TYPED_LENGTH)
-    bic = forms.CharField(label="BIC", required=False, max_length=TYPED_LENGTH)
+    remove_logo = forms.BooleanField(label=_("Remove the logo"), required=False)
+    iban = forms.CharField(label=_("IBAN"), required=False, max_length=TYPED_LENGTH)
+    bic = forms.CharField(label=_("BIC"), required=False, max_length=TYPED_LENGTH)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial["iban"] = iban.format(self.instance.iban)
         own = currency_of_country(self.instance.country)
-        told = f"As in its country ({own})" if own else "As in its country"
+        told = gettext("As in its country (%(currency)s)") % {"currency": own}
+        told = told if own else gettext("As in its country")
         self.offer("national_currency", currencies(), nothing=told)
         self.fields["payment_days"].help_text = DAYS_TO_PAY
 
@@ -141,7 +151,7 @@ class CompanyForm(PartyForm):
         return _read_number(self.cleaned_data["bic"], bic.validate, mistyped=MISTYPED_BIC)
 
 
-def _read_number(typed: str, read: Callable[[str], str], *, mistyped: str) -> str:
+def _read_number(typed: str, read: Callable[[str], str], *, mistyped: Text) -> str:
     """Return an IBAN (ISO 13616) or BIC (ISO 9362) in its compact form; empty stays empty."""
     if not typed:
         return typed
@@ -164,7 +174,7 @@ class CompanyAdmin(RecordAdmin):
             None,
             {
                 "fields": ("name", "owned_by"),
-                "description": (
+                "description": _(
                     "Every invoice that is issued from now on shows what this page says; an issued"
                     " one keeps what it was issued with. A change makes approvals that are not"
                     " executed yet stale."
@@ -173,21 +183,21 @@ class CompanyAdmin(RecordAdmin):
         ),
         ADDRESS,
         (
-            "Tax",
+            _("Tax"),
             {
                 "fields": (("vat_number", "tax_number"), "registration", "national_currency"),
-                "description": (
+                "description": _(
                     "An invoice in another currency than that of the taxes states its tax in both."
                 ),
             },
         ),
-        ("Contact", {"fields": ("contact_name", ("email", "phone"))}),
+        (_("Contact"), {"fields": ("contact_name", ("email", "phone"))}),
         (
-            "E-invoices",
-            {"fields": (ELECTRONIC_ADDRESS,), "description": "Where they are answered to."},
+            _("E-invoices"),
+            {"fields": (ELECTRONIC_ADDRESS,), "description": _("Where they are answered to.")},
         ),
-        ("Bank", {"fields": ("iban", "bic"), "description": "Where to pay."}),
-        ("Documents", {"fields": ("payment_days", "footer_text")}),
+        (_("Bank"), {"fields": ("iban", "bic"), "description": _("Where to pay.")}),
+        (_("Documents"), {"fields": ("payment_days", "footer_text")}),
     )
 
     @override
@@ -197,23 +207,27 @@ class CompanyAdmin(RecordAdmin):
         watched = "watched_amounts" if may_change else "watched_from"
         return [
             *fieldsets,
-            ("Warnings", {"fields": [watched]}),
-            ("Logo", self._logo(obj, may_change=may_change)),
+            (_("Warnings"), {"fields": [watched]}),
+            (_("Logo"), self._logo(obj, may_change=may_change)),
         ]
 
     def _logo(self, company: Company | None, *, may_change: bool) -> dict[str, Any]:
         """Return what the page shows of the logo: the picture, and how to change it."""
         logo = company.logo_id if company else None
-        shown = format_html(PICTURE, reverse("logo", args=[logo])) if logo else "There is none."
+        shown = (
+            format_html(PICTURE, reverse("logo", args=[logo]), ALTERNATIVE)
+            if logo
+            else gettext("There is none.")
+        )
         fields = ["logo_file", "remove_logo"] if logo else ["logo_file"]
         return {"fields": fields if may_change else [], "description": shown}
 
-    @admin.display(description="owner")
+    @admin.display(description=_("owner"))
     def owned_by(self, company: Company) -> str:
         """Return the name alone: Django's link to it is no use to who may not see people."""
         return str(company.owner)
 
-    @admin.display(description="Warn from")
+    @admin.display(description=_("Warn from"))
     def watched_from(self, company: Company) -> str:
         return _write_amounts(company.watched_amounts)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access.confirming import NotConfirmedError, ask, check, confirm, record_refusal
@@ -13,7 +14,7 @@ from invoicing.services.record_changes import find_changed
 
 __all__ = ["ConfirmedRecordAdmin", "NotConfirmedError", "ask", "confirm"]
 
-CONFIRM_BELOW = "Please confirm this change at the end of the page."
+CONFIRM_BELOW = _("Please confirm this change at the end of the page.")
 
 
 class ConfirmedRecordAdmin(RecordAdmin):

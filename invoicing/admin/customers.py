@@ -8,8 +8,12 @@ from django.conf import settings
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.text import get_text_list
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
+from agent_access.translations import Text
 from invoicing.access import Permission
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import RecordAdmin, RecordForm
@@ -17,29 +21,30 @@ from invoicing.administration.records import IsAllowed
 from invoicing.draft_fields import BUYER_REFERENCE_LENGTH
 from invoicing.e_invoices.kinds import Kind
 from invoicing.electronic_addresses import propose_addresses, schemes
-from invoicing.languages import countries_by_name
+from invoicing.languages import countries_by_name, name_of_language
 from invoicing.models import Customer, User
 from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.rights import is_owner, may_administer
 
 # What the forms of the company and of customers share.
-ADDRESS: tuple[str, Any] = (
-    "Address",
+ADDRESS: tuple[Any, Any] = (
+    _("Address"),
     {"fields": ("street", "address_line", ("postcode", "city"), ("region", "country"))},
 )
 ELECTRONIC_ADDRESS = ("electronic_address_scheme", "electronic_address")
 
-TAKEN_FROM_ABOVE = (
+TAKEN_FROM_ABOVE = _(
     "Left empty, it becomes the e-mail address or the VAT number, if that is what it is to be."
 )
-BUYER_REFERENCE = (
+BUYER_REFERENCE = _(
     "What the customer wants to read on invoices that name no other one. For a German authority,"
     " its Leitweg-ID."
 )
+NOT_GIVEN = _("Not given")
 # A year and a day; more is mistyped.
 MOST_DAYS = 366
 
-Choices = Mapping[str, str]
+Choices = Mapping[str, Text]
 
 
 def currencies() -> Choices:
@@ -52,12 +57,17 @@ class PartyForm(RecordForm):
     What an electronic address may be is proposed, and taken only if its scheme is chosen.
     """
 
-    country = forms.ChoiceField(required=False)
+    country = forms.ChoiceField(label=_("Country"), required=False)
     payment_days = forms.IntegerField(
-        label="Days to pay", required=False, min_value=0, max_value=MOST_DAYS
+        label=_("Days to pay"), required=False, min_value=0, max_value=MOST_DAYS
     )
-    electronic_address_scheme = forms.ChoiceField(label="Electronic address is", required=False)
-    electronic_address = forms.CharField(required=False, max_length=200, help_text=TAKEN_FROM_ABOVE)
+    electronic_address_scheme = forms.ChoiceField(label=_("Electronic address is"), required=False)
+    electronic_address = forms.CharField(
+        label=_("Electronic address"),
+        required=False,
+        max_length=200,
+        help_text=TAKEN_FROM_ABOVE,
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -65,13 +75,12 @@ class PartyForm(RecordForm):
         named = {code: f"{name} ({code})" for code, name in schemes().items()}
         self.offer("electronic_address_scheme", named)
         if not self.instance.electronic_address:
-            proposed = " or ".join(
-                f"“{named[code]}”" for code in self._propose(vars(self.instance))
-            )
-            hint = f"Proposed: {proposed}." if proposed else ""
+            proposed = [f"“{named[code]}”" for code in self._propose(vars(self.instance))]
+            told = {"schemes": get_text_list(proposed, gettext("or"))}
+            hint = gettext("Proposed: %(schemes)s.") % told if proposed else ""
             self.fields["electronic_address_scheme"].help_text = hint
 
-    def offer(self, name: str, choices: Choices, *, nothing: str = "Not given") -> None:
+    def offer(self, name: str, choices: Choices, *, nothing: Text = NOT_GIVEN) -> None:
         """Set the choices of a field, and offer what the record has beside them."""
         kept = getattr(self.instance, name)
         offered = {"": nothing, **choices}
@@ -92,24 +101,29 @@ class PartyForm(RecordForm):
 
 
 class CustomerForm(PartyForm):
-    language = forms.ChoiceField(required=False)
-    currency_code = forms.ChoiceField(label="Currency", required=False)
-    e_invoice = forms.ChoiceField(label="The customer wants", required=False)
+    language = forms.ChoiceField(label=_("Language"), required=False)
+    currency_code = forms.ChoiceField(label=_("Currency"), required=False)
+    e_invoice = forms.ChoiceField(label=_("The customer wants"), required=False)
     buyer_reference = forms.CharField(
-        required=False, max_length=BUYER_REFERENCE_LENGTH, help_text=BUYER_REFERENCE
+        label=_("Buyer reference"),
+        required=False,
+        max_length=BUYER_REFERENCE_LENGTH,
+        help_text=BUYER_REFERENCE,
     )
     account_managers = PeopleField(
-        help_text=(
+        label=_("Account managers"),
+        help_text=_(
             "They see this customer and its documents, if they have permission to see customers and"
             " documents."
-        )
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.offer("language", dict(settings.DOCUMENT_LANGUAGES))
+        languages = {code: name_of_language(code) for code, _name in settings.DOCUMENT_LANGUAGES}
+        self.offer("language", languages)
         self.offer("currency_code", currencies())
-        self.offer("e_invoice", dict(Kind.choices), nothing="No e-invoice")
+        self.offer("e_invoice", dict(Kind.choices), nothing=gettext("No e-invoice"))
 
 
 @admin.register(Customer)
@@ -118,29 +132,29 @@ class CustomerAdmin(RecordAdmin):
     fieldsets = (
         (None, {"fields": (("name", "customer_number"),)}),
         ADDRESS,
-        ("Tax", {"fields": (("vat_number", "tax_number"),)}),
+        (_("Tax"), {"fields": (("vat_number", "tax_number"),)}),
         (
-            "E-invoices",
+            _("E-invoices"),
             {
                 "fields": ("e_invoice", "email", ELECTRONIC_ADDRESS, "buyer_reference"),
-                "description": "Invoices carry these. Nothing is sent to them from here.",
+                "description": _("Invoices carry these. Nothing is sent to them from here."),
             },
         ),
         (
-            "New documents",
+            _("New documents"),
             {
                 "fields": (("language", "currency_code", "payment_days"),),
-                "description": "What is filled in for this customer. Each document can differ.",
+                "description": _("What is filled in for this customer. Each document can differ."),
             },
         ),
-        ("In this application", {"fields": ("account_managers", "is_watched", "is_active")}),
+        (_("In this application"), {"fields": ("account_managers", "is_watched", "is_active")}),
     )
     list_display = ("name", "city", "country_in_words", "is_active")
     list_filter = ("is_active", "e_invoice")
     search_fields = ("name", "city", "vat_number", "customer_number")
     ordering = ("name", "id")
 
-    @admin.display(description="Country")
+    @admin.display(description=_("Country"))
     def country_in_words(self, customer: Customer) -> str:
         return customer.country_name
 

@@ -8,6 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from invoicing.admin.confirming import NotConfirmedError, ask, confirm
 from invoicing.administration.acts import actor_of
@@ -16,7 +18,7 @@ from invoicing.administration.exports import TooManyExportsError
 from invoicing.errors import PermissionMissingError
 from invoicing.rights import is_owner
 
-BUSY = "As many exports as can be are being downloaded just now. Try again in a few minutes."
+BUSY = _("As many exports as can be are being downloaded just now. Try again in a few minutes.")
 
 
 def export_evidence(request: HttpRequest, context: dict[str, Any]) -> HttpResponseBase:
@@ -27,7 +29,7 @@ def export_evidence(request: HttpRequest, context: dict[str, Any]) -> HttpRespon
     _require_owner(request)
 
     def show(**more: Any) -> HttpResponse:
-        values = {**context, "title": "Evidence", "confirmation": ask(request), **more}
+        values = {**context, "title": gettext("Evidence"), "confirmation": ask(request), **more}
         return render(request, "admin/invoices/evidence.html", values)
 
     if request.method != "POST":

@@ -9,17 +9,22 @@ from django import forms
 from django.contrib.auth.models import Permission as PermissionRow
 from django.core.exceptions import ValidationError
 from django.db.models import Case, Model, Q, QuerySet, When
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access.visible_text import mark_invisible
 from invoicing.admin.permission_words import WORDS
 from invoicing.models import User
 
-_STRETCH = re.compile(r"(\d{1,2}):(\d{2})\s*(?:-|\u2013|to)\s*(\d{1,2}):(\d{2})", re.ASCII)
-UNOFFERED = "Choose from the list only."
+_STRETCH = re.compile(r"(\d{1,2}):(\d{2})\s*(?:-|\u2013|[a-zà-ÿ]+)\s*(\d{1,2}):(\d{2})", re.ASCII)
+UNOFFERED = _("Choose from the list only.")
 MOST_STRETCHES = 10
-TOO_MANY_STRETCHES = f"A day has at most {MOST_STRETCHES} stretches of hours."
-MISTYPED_HOURS = "Write hours such as 9:00 to 12:30, 13:00 to 17:30, or nothing for a day off."
+TOO_MANY_STRETCHES = format_lazy(
+    _("A day has at most {most} stretches of hours."), most=MOST_STRETCHES
+)
+MISTYPED_HOURS = _("Write hours such as 9:00 to 12:30, 13:00 to 17:30, or nothing for a day off.")
 
 
 class CheckboxesField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # generic for mypy only
@@ -95,14 +100,14 @@ class PermissionsField(CheckboxesField):
 
     @override
     def label_from_instance(self, obj: Any) -> str:
-        return WORDS[f"invoices.{obj.codename}"]
+        return str(WORDS[f"invoices.{obj.codename}"])
 
 
 class HoursField(forms.CharField):
     """The hours of one day as people write them; cleaned to pairs of start and end."""
 
     def __init__(self, **kwargs: Any) -> None:
-        widget = forms.TextInput(attrs={"placeholder": "9:00 to 17:30"})
+        widget = forms.TextInput(attrs={"placeholder": _("9:00 to 17:30")})
         super().__init__(required=False, widget=widget, **kwargs)
 
     @override
@@ -121,7 +126,10 @@ class HoursField(forms.CharField):
 
 def format_hours(hours: Iterable[tuple[time, time]]) -> str:
     """Return the hours of one day as the field takes them; empty for a day off."""
-    return ", ".join(f"{start:%H:%M} to {end:%H:%M}" for start, end in hours)
+    return ", ".join(
+        gettext("%(start)s to %(end)s") % {"start": f"{start:%H:%M}", "end": f"{end:%H:%M}"}
+        for start, end in hours
+    )
 
 
 def _parse_stretch(text: str) -> tuple[time, time]:

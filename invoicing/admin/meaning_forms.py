@@ -7,9 +7,13 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access.texts import ControlCharacterError, normalise_text
+from agent_access.translations import Text
 from invoicing.models import Company, TaxCategory, TaxRate
 from invoicing.models.company import UNTAXED
 from invoicing.services.record_changes import UNREADABLE, digest_record
@@ -17,18 +21,20 @@ from invoicing.tax_wordings import NAMES, WORDINGS, Texts, Wording, find_wording
 
 NAME_LENGTH = 100
 REASON_LENGTH = 500
-NOT_CHOSEN = "Not chosen yet"
-CHECK_TEXTS = (
+NOT_CHOSEN = _("Not chosen yet")
+CHECK_TEXTS = _(
     "The texts below are what we propose to print. Check them, change what does not fit, and save"
     " once more."
 )
-CHOOSE_FIRST = "Choose what the texts below are about."
-TAXED_ABOVE_ZERO = "A rate of 0 percent is not taxed. Choose why no tax is charged."
-FREE_IS_ZERO = "Only a rate of 0 percent can be this. Choose that this rate is taxed."
-NO_REASON = "The law wants a reason here."
-SUPERFLUOUS_REASON = "Leave this empty: only a rate without tax has a reason."
+CHOOSE_FIRST = _("Choose what the texts below are about.")
+TAXED_ABOVE_ZERO = _("A rate of 0 percent is not taxed. Choose why no tax is charged.")
+FREE_IS_ZERO = _("Only a rate of 0 percent can be this. Choose that this rate is taxed.")
+NO_REASON = _("The law wants a reason here.")
+SUPERFLUOUS_REASON = _("Leave this empty: only a rate without tax has a reason.")
 # Their 0 % needs no reason, or is none.
 WITHOUT_REASON = frozenset({TaxCategory.STANDARD, TaxCategory.ZERO})
+
+LABELS = {"name": _("Name in {language}"), "reason": _("Reason in {language}")}
 
 Choices = list[tuple[str, Any]]
 
@@ -47,7 +53,7 @@ class PaperTextField(forms.CharField):
 def _fields(kind: str, length: int, widget: forms.Widget) -> dict[str, forms.Field]:
     return {
         f"{kind}_{code}": PaperTextField(
-            label=f"{kind.capitalize()} in {language}",
+            label=format_lazy(LABELS[kind], language=gettext_lazy(language)),
             required=False,
             max_length=length,
             widget=widget,
@@ -69,7 +75,7 @@ class MeaningForm(_Fields):  # type: ignore[misc]  # a form with fields for each
     """
 
     data: Any
-    meaning = forms.ChoiceField(label="Category", required=False)
+    meaning = forms.ChoiceField(label=_("Category"), required=False)
     proposed = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def show(
@@ -151,7 +157,7 @@ def _in_groups(wordings: Mapping[str, Wording]) -> Iterator[tuple[str, Any]]:
 
 
 def _heading(wording: Wording) -> str:
-    return "Small business" if wording.is_small_business else str(wording.category.label)
+    return gettext("Small business") if wording.is_small_business else str(wording.category.label)
 
 
 def _spread(names: Texts, reasons: Texts) -> dict[str, str]:
@@ -164,7 +170,7 @@ def _proposal(key: str) -> dict[str, str]:
     return _spread(NAMES[wording.category], wording.reasons) if wording else {}
 
 
-def _mismatch(category: TaxCategory, percentage: int | None) -> str:
+def _mismatch(category: TaxCategory, percentage: int | None) -> Text:
     """Return what is wrong with a category for this percentage, if anything is."""
     if percentage is None or (category == TaxCategory.STANDARD) == bool(percentage):
         return ""
@@ -191,7 +197,7 @@ class RecordMeaningForm(MeaningForm):
     """The form of one record among others; `seen` is the digest of the record that it showed."""
 
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
-    explanation = ""
+    explanation: Text = ""
 
     def __init__(self, *sent: Any, record: Any) -> None:
         super().__init__(*sent, prefix=str(record.pk))
@@ -203,7 +209,7 @@ class RecordMeaningForm(MeaningForm):
         return bool(self.data.get(self.add_prefix("seen")) != self.initial["seen"])
 
     @property
-    def heading(self) -> str:
+    def heading(self) -> Text:
         return str(self.record)
 
     def text_rows(self) -> list[list[forms.BoundField]]:
@@ -241,8 +247,8 @@ class RateMeaningForm(RecordMeaningForm):
 class UntaxedForm(RecordMeaningForm):
     """What lines without a rate mean: a small business charges no tax on any."""
 
-    heading = "Lines without a rate"
-    explanation = (
+    heading = _("Lines without a rate")
+    explanation = _(
         "A small business charges no tax on any line. Otherwise, choose what a line is to which"
         " nobody gave a tax rate."
     )

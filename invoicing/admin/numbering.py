@@ -10,6 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.functional import cached_property
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.admin.records import CHANGED_MEANWHILE, RecordAdmin, read_problems
@@ -26,7 +28,7 @@ from invoicing.paper.formats import local_date
 from invoicing.services.numbering import LARGEST_START, Numbering, read_numbering
 from invoicing.web.pages import refused_as_pages
 
-WORDS = {DocumentType.INVOICE: "Invoices", DocumentType.CREDIT_NOTE: "Credit notes"}
+WORDS = {DocumentType.INVOICE: _("Invoices"), DocumentType.CREDIT_NOTE: _("Credit notes")}
 
 
 class NumbersForm(forms.Form):
@@ -61,7 +63,7 @@ class NumbersForm(forms.Form):
         """For each type its name, the next number, whether its series has begun, its fields."""
         return [
             (
-                WORDS[each],
+                str(WORDS[each]),
                 shown.style.write(self.year, shown.next_value),
                 shown.is_begun,
                 [self[f"{each}_{name}"] for name in _fields_of(shown)],
@@ -76,14 +78,17 @@ class NumbersForm(forms.Form):
 
 def _fields_of(shown: Numbering) -> dict[str, forms.Field]:
     return {
-        "prefix": forms.CharField(max_length=12, required=False, initial=shown.style.prefix),
+        "prefix": forms.CharField(
+            label=_("Prefix"), max_length=12, required=False, initial=shown.style.prefix
+        ),
         "has_year": forms.BooleanField(
-            label="With the year", required=False, initial=shown.style.has_year
+            label=_("With the year"), required=False, initial=shown.style.has_year
         ),
         "digits": forms.IntegerField(
-            label="Least digits", min_value=1, max_value=MOST_DIGITS, initial=shown.style.digits
+            label=_("Least digits"), min_value=1, max_value=MOST_DIGITS, initial=shown.style.digits
         ),
         "next_value": forms.IntegerField(
+            label=_("Next value"),
             min_value=1,
             max_value=LARGEST_START,
             initial=shown.next_value,
@@ -117,7 +122,7 @@ class NumberSeriesAdmin(RecordAdmin):
         else:
             form = NumbersForm(request.POST, year=year)
             if form.is_valid() and self._save(request, form):
-                messages.success(request, "The numbers were changed.")
+                messages.success(request, gettext("The numbers were changed."))
                 return redirect("admin:invoices_numberseries_changelist")
         context = {"form": form, "may_change": may_change}
         return super().changelist_view(request, context)

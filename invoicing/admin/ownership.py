@@ -6,6 +6,8 @@ from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.admin.confirming import NotConfirmedError, ask, confirm
@@ -20,9 +22,9 @@ from invoicing.rights import is_owner
 class TransferForm(forms.Form):
     """The new owner is chosen and then typed, against slips; the password proves who asks."""
 
-    successor = PersonField(User.objects.none(), label="New owner")
+    successor = PersonField(User.objects.none(), label=_("New owner"))
     email = forms.EmailField(
-        label="Type the new owner's e-mail address",
+        label=_("Type the new owner's e-mail address"),
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
 
@@ -37,7 +39,7 @@ class TransferForm(forms.Form):
         data = self.cleaned_data
         successor, typed = data.get("successor"), data.get("email", "")
         if successor and typed and User.objects.normalize_email(typed) != successor.email:
-            self.add_error("email", "This is not the address of the person chosen above.")
+            self.add_error("email", gettext("This is not the address of the person chosen above."))
 
 
 def transfer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
@@ -45,7 +47,7 @@ def transfer(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     owner: Any = request.user
     if not is_owner(owner):
         raise Http404
-    context |= {"title": "Transfer the ownership", "connections": count_connections()}
+    context |= {"title": gettext("Transfer the ownership"), "connections": count_connections()}
 
     def show(form: TransferForm, *, status: int = 200) -> HttpResponse:
         values = {**context, "form": form, "confirmation": ask(request)}

@@ -7,6 +7,8 @@ from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from invoicing.administration.passkeys import (
@@ -27,25 +29,25 @@ from invoicing.paper.formats import format_day
 from invoicing.passkey_rule import has_come, required_from
 from invoicing.rights import is_owner
 
-OWNER_FIRST = "You have no passkey of your own yet. Add one first."
-TOO_EARLY = "Choose {} or a later day: so everybody can still sign in and add one."
-UNCONFIRMED = (
+OWNER_FIRST = _("You have no passkey of your own yet. Add one first.")
+TOO_EARLY = _("Choose %(day)s or a later day: so everybody can still sign in and add one.")
+UNCONFIRMED = _(
     "Nothing was changed: it was not confirmed with one of your passkeys, or too late. Please try"
     " again."
 )
-MISTYPED = "Choose a day, or none."
+MISTYPED = _("Choose a day, or none.")
 
 
 class PasskeyRuleForm(forms.Form):
     """The page's script writes what a passkey confirmed into `assertion`, and then sends it."""
 
     day = forms.DateField(
-        label="From this day (UTC)",
+        label=_("From this day (UTC)"),
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         input_formats=["%Y-%m-%d"],
         error_messages={"invalid": MISTYPED},
-        help_text="Empty: nobody needs one.",
+        help_text=_("Empty: nobody needs one."),
     )
     assertion = forms.CharField(required=False, widget=forms.HiddenInput)
 
@@ -59,7 +61,7 @@ def choose_passkey_rule(request: HttpRequest, context: dict[str, Any]) -> HttpRe
         if form.is_valid() and _require(request, form):
             return redirect("admin:passkey-rule")
         status = 422
-    values = {**context, "title": "Passkeys", "form": form, **_describe(day, owner)}
+    values = {**context, "title": gettext("Passkeys"), "form": form, **_describe(day, owner)}
     return render(request, "admin/invoices/passkey_rule.html", values, status=status)
 
 
@@ -69,7 +71,7 @@ def give_options(request: HttpRequest) -> HttpResponse:
     _require_owner(request)
     form = PasskeyRuleForm(request.POST)
     if not form.is_valid():
-        return JsonResponse({"problem": MISTYPED}, status=422)
+        return JsonResponse({"problem": str(MISTYPED)}, status=422)
     return JsonResponse(ask_to_confirm(request, form.cleaned_data["day"]))
 
 
@@ -96,7 +98,7 @@ def _require(request: HttpRequest, form: PasskeyRuleForm) -> bool:
     except PasskeyMissingError:
         form.add_error("day", OWNER_FIRST)
     except DayTooEarlyError:
-        form.add_error("day", TOO_EARLY.format(format_day(earliest_day())))
+        form.add_error("day", TOO_EARLY % {"day": format_day(earliest_day())})
     except PasskeyNotUsedError:
         form.add_error(None, UNCONFIRMED)
     except PermissionMissingError:

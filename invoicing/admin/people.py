@@ -11,6 +11,9 @@ from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path
+from django.utils.dates import WEEKDAYS as WEEKDAY_NAMES
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.admin.confirming import ConfirmedRecordAdmin, NotConfirmedError, ask, confirm
@@ -48,7 +51,7 @@ class RoleFilter(RelatedFieldListFilter):
 def _show_hours(weekday: int) -> Callable[..., str]:
     """Return a method that tells the hours of a weekday to those who may only see the person."""
 
-    @admin.display(description=WEEKDAYS[weekday].capitalize())
+    @admin.display(description=WEEKDAY_NAMES[weekday])
     def show(self: "PersonAdmin", person: User) -> str:
         return format_hours(
             (start, end) for day, start, end in read_hours(person) if day == weekday
@@ -68,10 +71,10 @@ class PersonAdmin(ConfirmedRecordAdmin):
     fieldsets = (
         (None, {"fields": (("name", "job_title"), ("manager", "time_zone"), "skills")}),
         (
-            "Sign-in",
+            _("Sign-in"),
             {
                 "fields": ("email", "is_active", "is_guest"),
-                "description": (
+                "description": _(
                     "A new person has no password: a one-time link, made on their page once"
                     " they are added, lets them choose one. Deactivating a person, or changing"
                     " whether they are a guest, ends their sessions and every connection that"
@@ -80,12 +83,12 @@ class PersonAdmin(ConfirmedRecordAdmin):
             },
         ),
         (
-            "Rights",
+            _("Rights"),
             {
                 "fields": (
                     *("is_staff", "is_superuser", "audits_until", "groups", "user_permissions"),
                 ),
-                "description": (
+                "description": _(
                     "Only superusers and the owner give permissions. A person who becomes an"
                     " administrator or superuser, or is no longer one, is signed out everywhere,"
                     " and every connection that acts as them ends. So is an auditor whose last day"
@@ -93,12 +96,15 @@ class PersonAdmin(ConfirmedRecordAdmin):
                 ),
             },
         ),
-        ("Working hours", {"fields": (WEEKDAYS[:2], WEEKDAYS[2:4], WEEKDAYS[4:6], WEEKDAYS[6:])}),
         (
-            "Private",
+            _("Working hours"),
+            {"fields": (WEEKDAYS[:2], WEEKDAYS[2:4], WEEKDAYS[4:6], WEEKDAYS[6:])},
+        ),
+        (
+            _("Private"),
             {
                 "fields": (("private_email", "private_phone"), "hourly_rate"),
-                "description": "Never shown to agents or colleagues.",
+                "description": _("Never shown to agents or colleagues."),
             },
         ),
     )
@@ -106,17 +112,17 @@ class PersonAdmin(ConfirmedRecordAdmin):
     # By the names of the form's own fields, which Django shows only to those who may change them.
     monday, tuesday, wednesday, thursday, friday, saturday, sunday = map(_show_hours, range(7))
 
-    @admin.display(description="status")
+    @admin.display(description=_("status"))
     def status(self, person: User) -> str:
         if not person.is_active:
-            return "deactivated"
+            return gettext("deactivated")
         if person.is_guest and person.audits_until:
-            return f"auditor until {format_day(person.audits_until)}"
+            return gettext("auditor until %(day)s") % {"day": format_day(person.audits_until)}
         if person.is_guest:
-            return "guest"
+            return gettext("guest")
         if person.is_superuser and person.is_staff:
-            return "superuser"
-        return "administrator" if person.is_staff else "active"
+            return gettext("superuser")
+        return gettext("administrator") if person.is_staff else gettext("active")
 
     @override
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -166,7 +172,7 @@ class PersonAdmin(ConfirmedRecordAdmin):
     def one_time_link(self, request: HttpRequest, pk: Any) -> HttpResponse:
         """Ask, then show the link in the answer only: it is in no message, session or log."""
         person = self._find(request, pk)
-        context = self._context(request, person, title="One-time link") | {"hours": HOURS}
+        context = self._context(request, person, title=gettext("One-time link")) | {"hours": HOURS}
 
         def make() -> str:
             confirm(request)
@@ -180,7 +186,10 @@ class PersonAdmin(ConfirmedRecordAdmin):
         person, by = self._find(request, pk), cast("User", request.user)
         if person.pk == by.pk:
             raise PermissionDenied
-        context, confirms = self._context(request, person, title="Passkey link"), has_passkey(by)
+        context, confirms = (
+            self._context(request, person, title=gettext("Passkey link")),
+            has_passkey(by),
+        )
         context |= {"hours": HOURS, "has_passkey": has_passkey(person), "confirms": confirms}
 
         def make() -> str:
@@ -195,13 +204,12 @@ class PersonAdmin(ConfirmedRecordAdmin):
         """Ask, naming how many connections will end, then sign the person out everywhere."""
         person = self._find(request, pk)
         if request.method != "POST":
-            context = self._context(request, person, title="Sign out everywhere")
+            context = self._context(request, person, title=gettext("Sign out everywhere"))
             context["connections"] = count_connections(person)
             return render(request, "admin/invoices/sign_out.html", context)
         ended = sign_out_everywhere(actor_of(request), pk)
-        self.message_user(
-            request, f"{person} is signed out everywhere. Connections ended: {ended}."
-        )
+        told = gettext("%(person)s is signed out everywhere. Connections ended: %(number)s.")
+        self.message_user(request, told % {"person": person, "number": ended})
         return redirect("admin:invoices_user_change", pk)
 
     def _find(self, request: HttpRequest, pk: Any) -> User:

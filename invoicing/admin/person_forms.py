@@ -7,52 +7,59 @@ from zoneinfo import available_timezones
 
 from django import forms
 from django.contrib.auth.models import Group
+from django.utils.dates import WEEKDAYS as WEEKDAY_NAMES
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
+from agent_access.translations import Text
 from invoicing.admin.fields import CheckboxesField, HoursField, PermissionsField, PersonField
 from invoicing.admin.records import RecordForm
 from invoicing.administration.people import digest_person
 from invoicing.models import Skill, User
 from invoicing.services.working_hours import WEEKDAYS, Stretch, read_hours
 
-NEGATIVE_RATE = "Write an hourly rate of 0 or more."
+NEGATIVE_RATE = _("Write an hourly rate of 0 or more.")
 # Names in the IANA database that say nothing to another machine.
 NO_ZONES = {"localtime", "Factory"}
-UNKNOWN_ZONE = "Choose a name of the IANA time zone database, such as Europe/Berlin."
+UNKNOWN_ZONE = _("Choose a name of the IANA time zone database, such as Europe/Berlin.")
 
 
 @cache  # its files take 30 ms to read
-def _zones() -> list[tuple[str, str]]:
+def _zones() -> list[tuple[str, Text]]:
     # The first one is what a browser shows for a person whose zone is unknown by now.
     known = sorted(available_timezones() - NO_ZONES)
-    return [("", "Choose one"), *((zone, zone) for zone in known)]
+    return [("", _("Choose one")), *((zone, zone) for zone in known)]
 
 
 class PersonForm(RecordForm):
     time_zone = forms.ChoiceField(
+        label=_("Time zone"),
         choices=_zones,
         initial="UTC",
-        help_text="Dates and times are shown to this person in it.",
+        help_text=_("Dates and times are shown to this person in it."),
         error_messages={"invalid_choice": UNKNOWN_ZONE},
     )
-    manager = PersonField(User.objects.listed().order_by("name", "email"), required=False)
-    skills = CheckboxesField(Skill.objects.all())
+    manager = PersonField(
+        User.objects.listed().order_by("name", "email"), label=_("Manager"), required=False
+    )
+    skills = CheckboxesField(Skill.objects.all(), label=_("Skills"))
     audits_until = forms.DateField(
+        label=_("Audits until"),
         required=False,
         help_text=User._meta.get_field("audits_until").help_text,
         widget=forms.DateInput(attrs={"type": "date", "max": "9999-12-31"}, format="%Y-%m-%d"),
         input_formats=["%Y-%m-%d"],
     )
-    groups = CheckboxesField(Group.objects.order_by("name"), label="Roles")
-    user_permissions = PermissionsField(label="Permissions in addition to those of the roles")
+    groups = CheckboxesField(Group.objects.order_by("name"), label=_("Roles"))
+    user_permissions = PermissionsField(label=_("Permissions in addition to those of the roles"))
 
-    monday = HoursField()
-    tuesday = HoursField()
-    wednesday = HoursField()
-    thursday = HoursField()
-    friday = HoursField()
-    saturday = HoursField()
-    sunday = HoursField()
+    monday = HoursField(label=WEEKDAY_NAMES[0])
+    tuesday = HoursField(label=WEEKDAY_NAMES[1])
+    wednesday = HoursField(label=WEEKDAY_NAMES[2])
+    thursday = HoursField(label=WEEKDAY_NAMES[3])
+    friday = HoursField(label=WEEKDAY_NAMES[4])
+    saturday = HoursField(label=WEEKDAY_NAMES[5])
+    sunday = HoursField(label=WEEKDAY_NAMES[6])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -17,6 +17,8 @@ from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest
 from django.urls import URLPattern, reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.admin.fields import CheckboxesField
@@ -29,7 +31,7 @@ from invoicing.search.paging import SEARCH_LENGTH
 from invoicing.services.record_changes import digest_record
 from invoicing.web.pages import refused_as_pages
 
-CHANGED_MEANWHILE = (
+CHANGED_MEANWHILE = _(
     "Somebody else changed this since you opened it; nothing was saved. Open it again to see the"
     " current state."
 )
@@ -231,13 +233,13 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
 
     @override
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> Any:
-        return self._tell(request, obj, "added")
+        return self._tell(request, obj, gettext("The {kind} “{name}” was added successfully."))
 
     @override
     def response_change(self, request: HttpRequest, obj: Any) -> Any:
-        return self._tell(request, obj, "changed")
+        return self._tell(request, obj, gettext("The {kind} “{name}” was changed successfully."))
 
-    def _tell(self, request: HttpRequest, obj: Any, done: str) -> Any:
+    def _tell(self, request: HttpRequest, obj: Any, said: str) -> Any:
         """Say what was done as Django does, but link only what the reader may open by now."""
         name = str(obj)
         is_seen = self.get_queryset(request).filter(pk=obj.pk).exists()
@@ -245,8 +247,8 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
             page = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
             url = reverse(page, args=[obj.pk])
             name = format_html('<a href="{}">{}</a>', url, obj)
-        said = "The {} “{}” was {} successfully."
-        messages.success(request, format_html(said, self.opts.verbose_name, name, done))
+        told = format_html(said, kind=self.opts.verbose_name, name=name)
+        messages.success(request, told)
         return self.response_post_save_change(request, obj)
 
     @override

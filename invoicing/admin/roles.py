@@ -3,6 +3,7 @@
 import django.contrib.auth.admin  # noqa: F401  registers what is unregistered below
 from django.contrib import admin
 from django.contrib.auth.models import Group
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.admin.confirming import ConfirmedRecordAdmin
@@ -17,7 +18,7 @@ admin.site.unregister(Group)
 
 
 class RoleForm(RecordForm):
-    permissions = PermissionsField()
+    permissions = PermissionsField(label=_("Permissions"))
 
 
 @admin.register(Role)

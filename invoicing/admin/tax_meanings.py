@@ -11,6 +11,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from invoicing.admin.meaning_forms import RateMeaningForm, RecordMeaningForm, UntaxedForm
 from invoicing.administration.acts import actor_of
@@ -21,8 +23,8 @@ from invoicing.models import Company, TaxRate, User
 from invoicing.rights import may_administer
 from invoicing.web.pages import refused_as_pages
 
-SAVED = "What taxes mean was saved."
-CHANGED_MEANWHILE = (
+SAVED = _("What taxes mean was saved.")
+CHANGED_MEANWHILE = _(
     "Somebody else changed this since you opened it; nothing of yours was saved. This is the"
     " current state."
 )
@@ -72,7 +74,7 @@ def _show(
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
     errors = any(form.is_bound and form.errors for form in forms)
-    told = {"title": "What taxes mean", "forms": forms, "errors": errors}
+    told = {"title": gettext("What taxes mean"), "forms": forms, "errors": errors}
     return render(request, "admin/invoices/tax_meanings.html", context | told, status=status)
 
 

@@ -8,6 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html_join
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.admin.bookkeeping import account_field
@@ -26,35 +28,40 @@ from invoicing.models import TaxRate
 from invoicing.totals import HUNDRED_PERCENT
 from invoicing.web.typed_numbers import parse_typed
 
-REPLACED = (
+REPLACED = _(
     "If you change the name or percentage of an active rate, it becomes inactive and a new one"
     " takes its place: the rate that documents refer to never changes. Those of an inactive rate"
     " cannot be changed."
 )
-MEANING = (
+MEANING = _(
     "What the rate is in the law of VAT, and the texts that invoices in each language print for it:"
     " a name, if it is not the one above, and a reason if no tax is charged. Once you choose a"
     " category, we propose texts. The first choice makes approvals that are not executed yet stale;"
     " a later change makes a new rate, as above."
 )
-TOO_MUCH = "A rate is at most 100 percent."
+TOO_MUCH = _("A rate is at most 100 percent.")
 
 
 class TaxRateForm(MeaningForm, RecordForm):
-    percentage = forms.CharField(max_length=10, help_text="Such as 19 or 8.875.")
+    percentage = forms.CharField(
+        label=_("Percentage"), max_length=10, help_text=_("Such as 19 or 8.875.")
+    )
     revenue_account = account_field(
-        help_text="Of DATEV, if it is another than that of its category: 8300 (SKR03) for 7 %, say."
-        " A change makes no new rate, and no approval stale."
+        label=_("Revenue account"),
+        help_text=_(
+            "Of DATEV, if it is another than that of its category: 8300 (SKR03) for 7 %, say."
+            " A change makes no new rate, and no approval stale."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         show_rate(self, self.instance)
         if not self.instance._state.adding:
-            self.initial["percentage"] = self.instance.percentage
+            self.initial[gettext("percentage")] = self.instance.percentage
 
     def clean_percentage(self) -> int:
-        typed = self.cleaned_data["percentage"]
+        typed = self.cleaned_data[gettext("percentage")]
         percentage = parse_typed(typed, decimals=DECIMALS, is_percentage=True)
         if percentage > HUNDRED_PERCENT:
             raise forms.ValidationError(TOO_MUCH)
@@ -62,11 +69,11 @@ class TaxRateForm(MeaningForm, RecordForm):
 
     @override
     def percentage_meant(self) -> int | None:
-        return self.cleaned_data.get("percentage")
+        return self.cleaned_data.get(gettext("percentage"))
 
     @override
     def changes(self) -> dict[str, Any]:
-        percentage = self.cleaned_data["percentage"]
+        percentage = self.cleaned_data[gettext("percentage")]
         own = {**super().changes(), "percentage_ten_thousandths": percentage}
         return own | rate_changes(self)
 
@@ -77,21 +84,21 @@ class TaxRateAdmin(RecordAdmin):
     change_list_template = "admin/invoices/tax_rates.html"
     fieldsets = (
         (None, {"fields": ("name", "percentage", "is_active"), "description": REPLACED}),
-        ("Bookkeeping", {"fields": ("revenue_account",)}),
+        (_("Bookkeeping"), {"fields": ("revenue_account",)}),
     )
     list_display = ("name", "percent", "meaning", "is_active")
     list_filter = ("is_active", "category")
     ordering = ("-is_active", "name")
 
-    @admin.display(description="percentage", ordering="percentage_ten_thousandths")
+    @admin.display(description=_("percentage"), ordering="percentage_ten_thousandths")
     def percent(self, rate: TaxRate) -> str:
         return f"{rate.percentage} %"
 
-    @admin.display(description="category", ordering="category")
+    @admin.display(description=_("category"), ordering="category")
     def meaning(self, rate: TaxRate) -> str:
-        return rate.get_category_display() if rate.category else NOT_CHOSEN
+        return rate.get_category_display() if rate.category else str(NOT_CHOSEN)
 
-    @admin.display(description="texts")
+    @admin.display(description=_("texts"))
     def texts(self, rate: TaxRate) -> str:
         """Return the texts, for those who may only see them."""
         lines = [*rate.names.values(), *rate.reasons.values()]
@@ -103,10 +110,10 @@ class TaxRateAdmin(RecordAdmin):
         fields = (
             ("meaning", "proposed", *zip(NAME_FIELDS, REASON_FIELDS, strict=True))
             if may_write
-            else ("meaning", "texts")
+            else ("meaning", gettext("texts"))
         )
         first, *others = super().get_fieldsets(request, obj)
-        return [first, ("On paper", {"fields": fields, "description": MEANING}), *others]
+        return [first, (gettext("On paper"), {"fields": fields, "description": MEANING}), *others]
 
     @override
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:

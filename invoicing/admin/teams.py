@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access.admin.moments import format_minute
@@ -15,12 +16,12 @@ from invoicing.models import Skill, Team
 
 class TeamForm(RecordForm):
     is_archived = forms.BooleanField(
-        label="Archived",
+        label=_("Archived"),
         required=False,
-        help_text="An archived team is kept, but shown only in the administration.",
+        help_text=_("An archived team is kept, but shown only in the administration."),
     )
-    leads = PeopleField()
-    members = PeopleField()
+    leads = PeopleField(label=_("Leads"))
+    members = PeopleField(label=_("Members"))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -41,12 +42,12 @@ class TeamAdmin(RecordAdmin):
     search_fields = ("name", "description")
     ordering = ("name",)
 
-    @admin.display(description="Archived", boolean=True)
+    @admin.display(description=_("Archived"), boolean=True)
     def is_archived(self, team: Team) -> bool:
         """Tell it to those who may only see the team, to whom no field of the form is shown."""
         return team.archived_at is not None
 
-    @admin.display(description="archived at", ordering="archived_at")
+    @admin.display(description=_("archived at"), ordering="archived_at")
     def archived(self, team: Team) -> str:
         return format_minute(team.archived_at)
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.auth.models import Permission as PermissionRow
 from django.core.exceptions import ValidationError
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from invoicing.access import Permission
 from invoicing.models import User
@@ -18,13 +19,13 @@ DECISIVE = {LAST_DAY, "is_guest", "is_staff", "is_superuser", "groups", "user_pe
 # The longest time for which somebody is made an auditor: a leap year is a year too.
 MOST_DAYS = 366
 
-NO_GUEST = "Only a guest can be an auditor. Tick “Is guest”, or leave this day empty."
-NO_LAST_DAY = "A guest reads evidence only until a day: choose it here."
-WRONG_DAY = (
+NO_GUEST = _("Only a guest can be an auditor. Tick “Is guest”, or leave this day empty.")
+NO_LAST_DAY = _("A guest reads evidence only until a day: choose it here.")
+WRONG_DAY = _(
     "Choose a day from today to a year from today. To end it at once, leave this day empty, or"
     " deactivate the person."
 )
-OTHER_RIGHTS = (
+OTHER_RIGHTS = _(
     "An auditor has no other right. Take away what makes them an administrator, their roles and"
     " their other permissions, or leave this day empty."
 )

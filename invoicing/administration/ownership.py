@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+from django.utils.translation import gettext_lazy as _
+
 from agent_access.audit import OPERATOR, Actor
 from agent_access.connections import revoke_connections
 from agent_access.models.connections import Connection, RevokedReason
@@ -12,7 +14,7 @@ from invoicing.models import Company
 from invoicing.rights import is_owner
 
 # The message for an OwnerUnfitError.
-UNFIT_OWNER = "The owner must be an active person and not a guest."
+UNFIT_OWNER = _("The owner must be an active person and not a guest.")
 
 
 def transfer_ownership(actor: Actor, to: UUID) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
 from agent_access.audit import Actor
 from agent_access.models.connections import RevokedReason
@@ -34,8 +35,8 @@ RIGHTS = ADMIN_FLAGS | {"groups", "user_permissions", LAST_DAY}
 # Fields of the owner that nobody can change, the owner included.
 FIXED_FOR_OWNER = frozenset({"is_active", "is_guest"})
 
-OWNER_STAYS = "The owner must be an active person and not a guest. Transfer the ownership first."
-OWN_MANAGER = "Nobody can be their own manager, directly or through others."
+OWNER_STAYS = _("The owner must be an active person and not a guest. Transfer the ownership first.")
+OWN_MANAGER = _("Nobody can be their own manager, directly or through others.")
 
 
 def digest_person(person: User) -> str:

@@ -7,14 +7,16 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import override
 
+from agent_access.translations import Text
 from invoicing.e_invoices.kinds import Kind
 from invoicing.electronic_addresses import schemes
 from invoicing.languages import countries_by_name, locale_of, name_of_country
 from invoicing.money import SUPPORTED_CURRENCIES
 
-# The headers of each field that are known; the first is its name on the pages.
+# The headers of each field that are known.
 HEADERS: Mapping[str, Sequence[str]] = {
     "customer_number": (
         *("Customer number", "Customer no.", "Customer ID", "Account number", "Number"),
@@ -64,7 +66,26 @@ HEADERS: Mapping[str, Sequence[str]] = {
     ),
     "e_invoice": ("E-invoice", "E-invoice format", "E-Rechnung", "E-Rechnungsformat"),
 }
-LABELS: Mapping[str, str] = {name: known[0] for name, known in HEADERS.items()}
+LABELS: Mapping[str, Text] = {
+    "customer_number": _("Customer number"),
+    "name": _("Name"),
+    "street": _("Street"),
+    "address_line": _("Further address line"),
+    "postcode": _("Postcode"),
+    "city": _("City"),
+    "region": _("Region"),
+    "country": _("Country"),
+    "vat_number": _("VAT number"),
+    "tax_number": _("Tax number"),
+    "email": _("E-mail address"),
+    "electronic_address": _("Electronic address"),
+    "electronic_address_scheme": _("Electronic address scheme"),
+    "buyer_reference": _("Buyer reference"),
+    "language": _("Language"),
+    "currency_code": _("Currency"),
+    "payment_days": _("Days to pay"),
+    "e_invoice": _("E-invoice"),
+}
 
 # Names beside those that CLDR has for a country, and that of the list of kinds.
 _OTHER_NAMES: Mapping[str, Mapping[str, str]] = {
@@ -116,12 +137,12 @@ def _choices() -> Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]]:
     named: Mapping[str, Sequence[tuple[str, Any]]] = {
         "country": [
             (code, name_of_country(code, language))
-            for code, _ in countries_by_name()
+            for code, _name in countries_by_name()
             for language in _NAMED_IN
         ],
         "language": [
             (code, str(locale_of(code).get_language_name(language)))
-            for code, _ in settings.DOCUMENT_LANGUAGES
+            for code, _name in settings.DOCUMENT_LANGUAGES
             for language in _NAMED_IN
         ],
         "currency_code": [(code, code) for code in SUPPORTED_CURRENCIES],

@@ -12,6 +12,8 @@ from uuid import UUID
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from agent_access.texts import ControlCharacterError, normalise_text
 from invoicing.admin.customers import CustomerForm
@@ -21,10 +23,10 @@ from invoicing.models import Customer, User
 from invoicing.services.record_changes import UNREADABLE
 from invoicing.vat_numbers import compact_vat_number
 
-NO_KEY = "Write a customer number or a name."
-TOO_MANY_CELLS = "The row has more cells than the header. Does a cell need quotation marks?"
-SEVERAL_WITH_NUMBER = "Several customers have this customer number."
-SEVERAL_WITH_NAME = "Several customers have this name, postcode and VAT number."
+NO_KEY = _("Write a customer number or a name.")
+TOO_MANY_CELLS = _("The row has more cells than the header. Does a cell need quotation marks?")
+SEVERAL_WITH_NUMBER = _("Several customers have this customer number.")
+SEVERAL_WITH_NAME = _("Several customers have this name, postcode and VAT number.")
 
 # What a spreadsheet would run as a formula; exports put an apostrophe before it.
 _FORMULA_STARTS = ("'=", "'+", "'-", "'@")
@@ -84,7 +86,7 @@ class Plan:
     def digest(self) -> str:
         """Return a SHA-256 of what all rows do, to tell whether they would do something else."""
         told = [
-            (row.line, row.outcome, row.changes, row.problems)
+            (row.line, row.outcome, row.changes)
             + ((str(row.customer.pk),) if row.outcome == Outcome.CHANGED else ())
             for row in self.rows
         ]
@@ -102,14 +104,14 @@ def read_rows(table: Table, fields: Sequence[str]) -> list[PlannedRow]:
 def _read_row(row: Row, fields: Sequence[str]) -> PlannedRow:
     texts, problems = {}, []
     if any(cell.strip() for cell in row.cells[len(fields) :]):
-        problems.append(TOO_MANY_CELLS)
+        problems.append(str(TOO_MANY_CELLS))
     for name, cell in zip(fields, row.cells, strict=False):
         if not name:
             continue
         try:
             text = normalise_text(cell, multiline=False)
         except ControlCharacterError:
-            problems.append(_describe(name, UNREADABLE))
+            problems.append(_describe(name, str(UNREADABLE)))
             continue
         if text:
             text = text[1:] if text.startswith(_FORMULA_STARTS) else text
@@ -159,11 +161,11 @@ def _index(customers: Iterable[Customer]) -> Index:
 def _match(row: PlannedRow, index: Index) -> UUID | Key:
     """Find the customer of a row; return what no other row may be about."""
     if not row.has_number and "name" not in row.texts:
-        row.problems.append(NO_KEY)
+        row.problems.append(str(NO_KEY))
         return row.customer.pk
     found = index.get(row.key, ())
     if len(found) > 1:
-        row.problems.append(SEVERAL_WITH_NUMBER if row.has_number else SEVERAL_WITH_NAME)
+        row.problems.append(str(SEVERAL_WITH_NUMBER if row.has_number else SEVERAL_WITH_NAME))
     elif found:
         [row.customer] = found
         return row.customer.pk
@@ -175,7 +177,9 @@ def _refuse_repeated(same: Sequence[PlannedRow]) -> None:
     numbered = [row for row in same if row.has_number]
     for row in same:
         if other := _another(numbered if row.has_number else same, row):
-            row.problems.append(f"Line {other.line} is about the same customer.")
+            row.problems.append(
+                gettext("Line %(line)s is about the same customer.") % {"line": other.line}
+            )
 
 
 def _refuse_ambiguous(rows: Iterable[PlannedRow]) -> None:
@@ -189,8 +193,11 @@ def _refuse_ambiguous(rows: Iterable[PlannedRow]) -> None:
             other = _another(same, row)
             if other and not row.has_number:
                 row.problems.append(
-                    f"The customer of line {other.line} has the same name, postcode and VAT"
-                    " number. Give each row its customer number."
+                    gettext(
+                        "The customer of line %(line)s has the same name, postcode and VAT number."
+                        " Give each row its customer number."
+                    )
+                    % {"line": other.line}
                 )
 
 
@@ -223,7 +230,7 @@ class Rules:
 def _apply(row: PlannedRow, rules: Rules) -> None:
     customer = row.customer
     if customer._state.adding and "name" not in row.texts:
-        row.problems.append(_describe("name", "A new customer needs one."))
+        row.problems.append(_describe("name", gettext("A new customer needs one.")))
     for name, text in row.texts.items():
         before = getattr(customer, name)
         if text == before:

@@ -7,6 +7,9 @@ from functools import partial
 from io import BytesIO, TextIOWrapper
 from typing import NamedTuple, TextIO
 
+from django.utils.translation import gettext_noop
+
+from agent_access.translations import SentenceError
 from invoicing.customer_imports.columns import propose_fields
 from invoicing.errors import InvoicingError
 
@@ -24,16 +27,20 @@ _MARKS = {BOM_UTF8: "utf-8-sig", BOM_UTF16_LE: "utf-16", BOM_UTF16_BE: "utf-16"}
 # What has no mark. Latin-1 takes all that the others refuse.
 _UNMARKED = ("utf-8", "cp1252", "latin-1")
 
-TOO_LARGE = f"The file is larger than {MAX_BYTES // MEGABYTE} MB. Split it."
-NO_TEXT = "This is not a text file. In your spreadsheet, save it as CSV (UTF-8) first."
-NO_ROWS = "The file has no rows below its header."
-TOO_MANY_ROWS = f"The file has more than {MAX_ROWS:,} rows. Split it."
-TOO_MANY_LINES = f"The file has more than {MAX_LINES:,} lines. Delete those that are empty."
-TOO_MANY_COLUMNS = f"The file has more than {MAX_COLUMNS} columns."
+TOO_LARGE = gettext_noop("The file is larger than %(megabytes)s MB. Split it.")
+NO_TEXT = gettext_noop(
+    "This is not a text file. In your spreadsheet, save it as CSV (UTF-8) first."
+)
+NO_ROWS = gettext_noop("The file has no rows below its header.")
+TOO_MANY_ROWS = gettext_noop("The file has more than %(rows)s rows. Split it.")
+TOO_MANY_LINES = gettext_noop(
+    "The file has more than %(lines)s lines. Delete those that are empty."
+)
+TOO_MANY_COLUMNS = gettext_noop("The file has more than %(columns)s columns.")
 
 
-class FileUnreadableError(InvoicingError):
-    """The file is not read; the text says why, to the person who uploaded it."""
+class FileUnreadableError(SentenceError, InvoicingError):
+    """The file is not read; the sentence says why, to the person who uploaded it."""
 
 
 class Row(NamedTuple):
@@ -56,7 +63,7 @@ class Table(NamedTuple):
 def read_table(content: bytes) -> Table:
     """Return the table in a file; raises FileUnreadableError."""
     if len(content) > MAX_BYTES:
-        raise FileUnreadableError(TOO_LARGE)
+        raise FileUnreadableError(TOO_LARGE, megabytes=MAX_BYTES // MEGABYTE)
     encoding = _tell_encoding(content)
     rows = _read_rows(content, encoding, _tell_separator(content, encoding))
     header = next(rows, None)
@@ -114,7 +121,7 @@ def _require_rows(rows: Iterator[Row]) -> Iterator[Row]:
     count = 0
     for count, row in enumerate(rows, 1):
         if count > MAX_ROWS:
-            raise FileUnreadableError(TOO_MANY_ROWS)
+            raise FileUnreadableError(TOO_MANY_ROWS, rows=f"{MAX_ROWS:,}")
         _require_columns(row)
         yield row
     if not count:
@@ -123,7 +130,7 @@ def _require_rows(rows: Iterator[Row]) -> Iterator[Row]:
 
 def _require_columns(row: Row) -> None:
     if len(row.cells) > MAX_COLUMNS:
-        raise FileUnreadableError(TOO_MANY_COLUMNS)
+        raise FileUnreadableError(TOO_MANY_COLUMNS, columns=MAX_COLUMNS)
 
 
 def _read_rows(content: bytes, encoding: str, separator: str) -> Iterator[Row]:
@@ -138,8 +145,11 @@ def _read_rows(content: bytes, encoding: str, separator: str) -> Iterator[Row]:
             return
         except csv.Error:
             raise FileUnreadableError(
-                f"Line {first} cannot be read: a quotation mark is missing or misplaced, or a cell"
-                " is far too long."
+                gettext_noop(
+                    "Line %(line)s cannot be read: a quotation mark is missing or misplaced, or a"
+                    " cell is far too long."
+                ),
+                line=first,
             ) from None
         if any(cell.strip() for cell in cells):
             yield Row(first, cells)
@@ -167,10 +177,11 @@ class _Lines:
             raise StopIteration
         self._number += 1
         if self._number > MAX_LINES:
-            raise FileUnreadableError(TOO_MANY_LINES)
+            raise FileUnreadableError(TOO_MANY_LINES, lines=f"{MAX_LINES:,}")
         self._characters += len(line)
         if self._characters > MAX_CHARACTERS:
             raise FileUnreadableError(
-                f"Line {self._number} is too long. Is a quotation mark missing before it?"
+                gettext_noop("Line %(line)s is too long. Is a quotation mark missing before it?"),
+                line=self._number,
             )
         return line

@@ -3,10 +3,13 @@
 The rules are those of EN 16931 (BR-...), XRechnung (BR-DE-...) and Peppol (PEPPOL-EN16931-R...).
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any
+
+from django.utils.translation import gettext, gettext_noop
 
 from invoicing.e_invoices.kinds import Kind
 from invoicing.e_invoices.terms import (
@@ -30,6 +33,20 @@ _LEAST_DIGITS_OF_PHONE = 3
 _WITH_SELLER_VAT = {TaxCategory.INTRA_COMMUNITY, TaxCategory.EXPORT}
 _WITH_BUYER_VAT = {TaxCategory.INTRA_COMMUNITY, TaxCategory.REVERSE_CHARGE}
 
+# What the warnings before issuing say in other words.
+TAX_NUMBER = gettext_noop("The VAT number or the tax number of your company is missing.")
+REGISTRATION = gettext_noop(
+    "Your company needs a registration or a tax number: where nothing is in the scope of VAT, its"
+    " VAT number must not be named."
+)
+IBAN = gettext_noop("The IBAN of your company is missing.")
+BUYER_VAT_NUMBER = gettext_noop("The VAT number of the customer is missing.")
+SUPPLY_DATE = gettext_noop("The date of supply is missing: goods go to another country.")
+RATE_UNKNOWN = gettext_noop("The tax rate “%(name)s” has no category yet.")
+UNTAXED_UNKNOWN = gettext_noop("A line without a tax rate has no category yet.")
+RATE_UNEXPLAINED = gettext_noop("The tax rate “%(name)s” is exempt, and nothing says why.")
+UNTAXED_UNEXPLAINED = gettext_noop("A line without a tax rate is exempt, and nothing says why.")
+
 
 class Place(StrEnum):
     """Where a person mends it; what nobody can mend has NOWHERE."""
@@ -43,11 +60,23 @@ class Place(StrEnum):
 
 @dataclass(frozen=True)
 class Missing:
-    """What is missing, as a sentence of the pages; with the rate, if it is one."""
+    """What is missing, as a sentence in English; with the rate, if it is one.
+
+    `told` has it in the language of the page, from the `sentence` that `values` complete.
+    """
 
     place: Place
     text: str
     tax_rate_id: str = ""
+    sentence: str = field(default="", compare=False)
+    values: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def told(self) -> str:
+        return gettext(self.sentence) % self.values
+
+
+def _missing(place: Place, sentence: str, rate: str = "", **values: Any) -> Missing:
+    return Missing(place, sentence % values, rate, sentence, values)
 
 
 def find_missing(invoice: Invoice) -> list[Missing]:
@@ -65,36 +94,45 @@ def find_missing(invoice: Invoice) -> list[Missing]:
 
 def _of_amounts(invoice: Invoice) -> Iterator[Missing]:
     if invoice.most_decimals > DECIMALS:
-        yield Missing(
+        yield _missing(
             Place.NOWHERE,
-            f"An e-invoice has amounts with at most {DECIMALS} decimals (EN 16931), and a"
-            " currency of this document has more: there is a PDF only.",
+            gettext_noop(
+                "An e-invoice has amounts with at most %(decimals)s decimals (EN 16931), and a"
+                " currency of this document has more: there is a PDF only."
+            ),
+            decimals=DECIMALS,
         )
     # BR-CO-10 is judged with binary floating point.
     if len(invoice.grand_total.replace(".", "")) > DIGITS:
-        yield Missing(
+        yield _missing(
             Place.NOWHERE,
-            f"The total has more than {DIGITS} digits, which those who check e-invoices cannot add"
-            " up: there is a PDF only.",
+            gettext_noop(
+                "The total has more than %(digits)s digits, which those who check e-invoices cannot"
+                " add up: there is a PDF only."
+            ),
+            digits=DIGITS,
         )
 
 
 def _of_taxes(invoice: Invoice) -> Iterator[Missing]:
     for meaning in invoice.meanings:
-        rate = meaning.tax_rate_id
+        rate, name = meaning.tax_rate_id, meaning.name
         place = Place.RATE if rate else Place.COMPANY
-        subject = f"The tax rate “{meaning.name}”" if rate else "A line without a tax rate"
         if not meaning.category:
-            yield Missing(place, f"{subject} has no category yet.", rate)
+            sentence = RATE_UNKNOWN if rate else UNTAXED_UNKNOWN
+            yield _missing(place, sentence, rate, name=name)
         # BR-E-10
         if meaning.category == TaxCategory.EXEMPT and not meaning.reason:
-            yield Missing(place, f"{subject} is exempt, and nothing says why.", rate)
+            sentence = RATE_UNEXPLAINED if rate else UNTAXED_UNEXPLAINED
+            yield _missing(place, sentence, rate, name=name)
     # BR-O-11, BR-O-12
     if invoice.is_outside_scope and len(invoice.categories) > 1:
-        yield Missing(
+        yield _missing(
             Place.DRAFT,
-            "What is outside the scope of VAT needs an invoice of its own: on this one there are"
-            " lines of another category.",
+            gettext_noop(
+                "What is outside the scope of VAT needs an invoice of its own: on this one there"
+                " are lines of another category."
+            ),
         )
 
 
@@ -102,34 +140,41 @@ def _of_parties(invoice: Invoice) -> Iterator[Missing]:
     seller, buyer = invoice.seller, invoice.buyer
     # BR-09, BR-11
     if not seller.address.country:
-        yield Missing(Place.COMPANY, "The country of your company is missing.")
+        yield _missing(Place.COMPANY, gettext_noop("The country of your company is missing."))
     if not buyer.address.country:
-        yield Missing(Place.CUSTOMER, "The country of the customer is missing.")
+        yield _missing(Place.CUSTOMER, gettext_noop("The country of the customer is missing."))
     if invoice.is_outside_scope:
         # BR-CO-26
         if not (seller.identifier or seller.registration):
-            yield Missing(
-                Place.COMPANY,
-                "Your company needs a registration or a tax number: where nothing is in the scope"
-                " of VAT, its VAT number must not be named.",
-            )
+            yield _missing(Place.COMPANY, REGISTRATION)
     # BR-S-02, BR-Z-02, BR-E-02, BR-AE-02, BR-DE-16
     elif not (seller.vat_number or seller.tax_number):
-        yield Missing(Place.COMPANY, "The VAT number or the tax number of your company is missing.")
+        yield _missing(Place.COMPANY, TAX_NUMBER)
 
 
 def _of_vat_numbers(invoice: Invoice) -> Iterator[Missing]:
     seller, buyer = invoice.seller.vat_number, invoice.buyer.vat_number
     if not seller and invoice.categories & _WITH_SELLER_VAT:
-        yield Missing(Place.COMPANY, "The VAT number of your company is missing.")
+        yield _missing(Place.COMPANY, gettext_noop("The VAT number of your company is missing."))
     if not buyer and invoice.categories & _WITH_BUYER_VAT:
-        yield Missing(Place.CUSTOMER, "The VAT number of the customer is missing.")
+        yield _missing(Place.CUSTOMER, BUYER_VAT_NUMBER)
     # BR-CO-09
-    wanted = "must begin with the two capital letters of its country."
     if seller and not has_prefix(seller):
-        yield Missing(Place.COMPANY, f"The VAT number of your company {wanted}")
+        yield _missing(
+            Place.COMPANY,
+            gettext_noop(
+                "The VAT number of your company must begin with the two capital letters of its"
+                " country."
+            ),
+        )
     if buyer and not has_prefix(buyer):
-        yield Missing(Place.CUSTOMER, f"The VAT number of the customer {wanted}")
+        yield _missing(
+            Place.CUSTOMER,
+            gettext_noop(
+                "The VAT number of the customer must begin with the two capital letters of its"
+                " country."
+            ),
+        )
 
 
 def _of_supply(invoice: Invoice) -> Iterator[Missing]:
@@ -137,36 +182,57 @@ def _of_supply(invoice: Invoice) -> Iterator[Missing]:
         return
     # BR-IC-11
     if not invoice.delivery_date:
-        yield Missing(Place.DRAFT, "The date of supply is missing: goods go to another country.")
+        yield _missing(Place.DRAFT, SUPPLY_DATE)
     # BR-IC-12
     if not invoice.delivery_address.country:
-        yield Missing(
+        yield _missing(
             Place.DRAFT,
-            "The country of delivery is missing: goods go to another country."
+            gettext_noop("The country of delivery is missing: goods go to another country.")
             if invoice.kind is not Kind.XRECHNUNG
-            else "The country of delivery is missing, or is not that of the customer's address:"
-            " an XRechnung names the whole address of delivery.",
+            else gettext_noop(
+                "The country of delivery is missing, or is not that of the customer's address:"
+                " an XRechnung names the whole address of delivery."
+            ),
         )
 
 
 def _of_peppol(invoice: Invoice) -> Iterator[Missing]:
     # R003
     if not (invoice.buyer_reference or invoice.order_reference):
-        yield Missing(Place.DRAFT, "A reference of the customer or a buyer reference is missing.")
+        yield _missing(
+            Place.DRAFT,
+            gettext_noop("A reference of the customer or a buyer reference is missing."),
+        )
     # R020, R010
-    wanted = "is missing: an address in the Peppol network."
     if invoice.seller.electronic_address_scheme in {"", EMAIL_SCHEME}:
-        yield Missing(Place.COMPANY, f"The electronic address of your company {wanted}")
+        yield _missing(
+            Place.COMPANY,
+            gettext_noop(
+                "The electronic address of your company is missing: an address in the Peppol"
+                " network."
+            ),
+        )
     if invoice.buyer.electronic_address_scheme in {"", EMAIL_SCHEME}:
-        yield Missing(Place.CUSTOMER, f"The electronic address of the customer {wanted}")
+        yield _missing(
+            Place.CUSTOMER,
+            gettext_noop(
+                "The electronic address of the customer is missing: an address in the Peppol"
+                " network."
+            ),
+        )
 
     # R120
     for line in invoice.lines:
         if abs(_rounding(line)) > SLACK:
-            yield Missing(
+            yield _missing(
                 Place.NOWHERE,
-                f"Line {line.identifier} is rounded by more than {SLACK} {invoice.currency_code},"
-                " which Peppol does not accept.",
+                gettext_noop(
+                    "Line %(line)s is rounded by more than %(amount)s %(currency)s, which Peppol"
+                    " does not accept."
+                ),
+                line=line.identifier,
+                amount=SLACK,
+                currency=invoice.currency_code,
             )
 
 
@@ -181,33 +247,43 @@ def _of_xrechnung(invoice: Invoice) -> Iterator[Missing]:
     seller, buyer = invoice.seller, invoice.buyer
     # BR-DE-15
     if not invoice.buyer_reference:
-        yield Missing(
+        yield _missing(
             Place.CUSTOMER,
-            "The buyer reference is missing: for an authority its Leitweg-ID, for others any text"
-            " that the customer gave. The draft may have one of its own.",
+            gettext_noop(
+                "The buyer reference is missing: for an authority its Leitweg-ID, for others any"
+                " text that the customer gave. The draft may have one of its own."
+            ),
         )
-    yield from _of_place(Place.COMPANY, "your company", seller.address)
-    yield from _of_place(Place.CUSTOMER, "the customer", buyer.address)
+    yield from _of_places(seller.address, buyer.address)
     # BR-DE-5 to BR-DE-7
     if not seller.contact_name:
-        yield Missing(Place.COMPANY, "The contact person of your company is missing.")
+        yield _missing(
+            Place.COMPANY, gettext_noop("The contact person of your company is missing.")
+        )
     if sum(map(str.isdigit, seller.phone)) < _LEAST_DIGITS_OF_PHONE:
-        yield Missing(Place.COMPANY, "The phone number of your company is missing.")
+        yield _missing(Place.COMPANY, gettext_noop("The phone number of your company is missing."))
     if not seller.email:
-        yield Missing(Place.COMPANY, "The e-mail address of your company is missing.")
+        yield _missing(
+            Place.COMPANY, gettext_noop("The e-mail address of your company is missing.")
+        )
     # PEPPOL-EN16931-R010, and by the e-mail address above R020
     if invoice.kind is Kind.XRECHNUNG and not buyer.electronic_address:
-        yield Missing(
-            Place.CUSTOMER, "The customer needs an electronic address or an e-mail address."
+        yield _missing(
+            Place.CUSTOMER,
+            gettext_noop("The customer needs an electronic address or an e-mail address."),
         )
     # BR-DE-1
     if not invoice.iban:
-        yield Missing(Place.COMPANY, "The IBAN of your company is missing.")
+        yield _missing(Place.COMPANY, IBAN)
 
 
-def _of_place(place: Place, whose: str, address: Address) -> Iterator[Missing]:
+def _of_places(seller: Address, buyer: Address) -> Iterator[Missing]:
     """Yield what BR-DE-3, BR-DE-4, BR-DE-8 and BR-DE-9 ask for."""
-    if not address.city:
-        yield Missing(place, f"The city of {whose} is missing.")
-    if not address.postcode:
-        yield Missing(place, f"The postcode of {whose} is missing.")
+    if not seller.city:
+        yield _missing(Place.COMPANY, gettext_noop("The city of your company is missing."))
+    if not seller.postcode:
+        yield _missing(Place.COMPANY, gettext_noop("The postcode of your company is missing."))
+    if not buyer.city:
+        yield _missing(Place.CUSTOMER, gettext_noop("The city of the customer is missing."))
+    if not buyer.postcode:
+        yield _missing(Place.CUSTOMER, gettext_noop("The postcode of the customer is missing."))

@@ -1,6 +1,7 @@
 """How bookings are handed to a tax adviser who uses DATEV."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 
@@ -12,13 +13,13 @@ class DatevSettings(models.Model):
 
     adviser = models.PositiveIntegerField()
     client = models.PositiveIntegerField()
-    year_begins = models.PositiveSmallIntegerField("first month of the fiscal year", default=1)
-    account_length = models.PositiveSmallIntegerField("digits of an account", default=4)
+    year_begins = models.PositiveSmallIntegerField(_("first month of the fiscal year"), default=1)
+    account_length = models.PositiveSmallIntegerField(_("digits of an account"), default=4)
     accounts = models.JSONField(blank=True, default=dict)
 
     class Meta:
-        verbose_name = "DATEV settings"
-        verbose_name_plural = "DATEV settings"
+        verbose_name = _("DATEV settings")
+        verbose_name_plural = _("DATEV settings")
 
     @override
     def __str__(self) -> str:

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.languages import currency_of_country
@@ -46,7 +47,7 @@ class Company(Party):
         blank=True,
         default="",
         db_default="",
-        help_text="The register and the number there, such as HRB 12345, Amtsgericht Hamburg.",
+        help_text=_("The register and the number there, such as HRB 12345, Amtsgericht Hamburg."),
     )
     contact_name = models.CharField(max_length=200, blank=True, default="", db_default="")
     phone = models.CharField(max_length=40, blank=True, default="", db_default="")
@@ -54,9 +55,9 @@ class Company(Party):
     logo = models.ForeignKey(
         Logo, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
     )
-    iban = models.CharField("IBAN", max_length=34, blank=True, default="")
-    bic = models.CharField("BIC", max_length=11, blank=True, default="")
-    payment_days = models.PositiveSmallIntegerField("days to pay", null=True, blank=True)
+    iban = models.CharField(_("IBAN"), max_length=34, blank=True, default="")
+    bic = models.CharField(_("BIC"), max_length=11, blank=True, default="")
+    payment_days = models.PositiveSmallIntegerField(_("days to pay"), null=True, blank=True)
     national_currency = models.CharField(max_length=3, blank=True, default="", db_default="")
     is_small_business = models.BooleanField(default=False, db_default=False)
     untaxed_category = models.CharField(
@@ -75,7 +76,7 @@ class Company(Party):
     is_only_one = models.BooleanField(default=True, unique=True, editable=False)
 
     class Meta:
-        verbose_name_plural = "company"
+        verbose_name_plural = _("company")
         constraints = [
             models.CheckConstraint(condition=models.Q(is_only_one=True), name="company_only_one"),
             models.CheckConstraint(

@@ -5,6 +5,7 @@ from typing import ClassVar, Self
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.access import Permission
@@ -40,14 +41,14 @@ class Customer(Party):
     )
     language = models.CharField(max_length=10, blank=True, default="", db_default="")
     currency_code = models.CharField(
-        "currency", max_length=3, blank=True, default="", db_default=""
+        _("currency"), max_length=3, blank=True, default="", db_default=""
     )
-    payment_days = models.PositiveSmallIntegerField("days to pay", null=True, blank=True)
+    payment_days = models.PositiveSmallIntegerField(_("days to pay"), null=True, blank=True)
     e_invoice = models.CharField(
-        "e-invoice", max_length=9, choices=Kind, blank=True, default="", db_default=""
+        _("e-invoice"), max_length=9, choices=Kind, blank=True, default="", db_default=""
     )
     is_watched = models.BooleanField(
-        "always warn before a document is issued", default=False, db_default=False
+        _("always warn before a document is issued"), default=False, db_default=False
     )
     is_active = models.BooleanField(default=True)
     account_managers = models.ManyToManyField(User, blank=True, related_name="managed_customers")

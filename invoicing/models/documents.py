@@ -5,6 +5,7 @@ from typing import ClassVar, Self
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.access import Permission
@@ -311,7 +312,7 @@ class Line(Record):
     )
     position = models.PositiveSmallIntegerField()
     description = models.TextField()
-    quantity_ten_thousandths = models.BigIntegerField("quantity")
+    quantity_ten_thousandths = models.BigIntegerField(_("quantity"))
     unit = models.CharField(max_length=UNIT_LENGTH, blank=True, default="")
     unit_price = models.BigIntegerField()
     discount_type = models.CharField(  # noqa: DJ001 (null means none, in the wire format as well)
@@ -383,7 +384,7 @@ class TaxRow(Record):
         TaxRate, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     name = models.CharField(max_length=100)
-    percentage_ten_thousandths = models.PositiveIntegerField("percentage")
+    percentage_ten_thousandths = models.PositiveIntegerField(_("percentage"))
     taxable_amount = models.BigIntegerField()
     tax_amount = models.BigIntegerField()
     # Set by issuing: the rate's category, its name in the document's language, and its reason.

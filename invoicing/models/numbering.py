@@ -1,6 +1,7 @@
 """The series from which documents take their numbers."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.models.records import Record
@@ -21,8 +22,8 @@ class NumberFormat(Record):
 
     type = models.CharField(max_length=11, choices=DocumentType, unique=True)
     prefix = models.CharField(max_length=12, blank=True)
-    has_year = models.BooleanField("with the year", default=True)
-    digits = models.PositiveSmallIntegerField("least digits", default=4)
+    has_year = models.BooleanField(_("with the year"), default=True)
+    digits = models.PositiveSmallIntegerField(_("least digits"), default=4)
     issued_totals = models.JSONField(null=True, blank=True, editable=False)
 
     class Meta:
@@ -59,7 +60,7 @@ class NumberSeries(Record):
     last_value = models.PositiveIntegerField(default=0)
 
     class Meta:
-        verbose_name_plural = "numbers"
+        verbose_name_plural = _("numbers")
         constraints = [
             models.UniqueConstraint(fields=["type", "year"], name="number_series_type_year"),
             models.CheckConstraint(

@@ -11,13 +11,14 @@ from django.db.models import F
 from django.db.models.functions import Length, Lower
 from django.db.models.lookups import Exact
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.email_addresses import fold_address
 from invoicing.models.records import Record, RecordQuerySet
 
 # One whose domain has another spelling in ASCII is stored with that one.
-NOT_ASCII = 'Write this e-mail address in ASCII, its domain as "xn--...".'
+NOT_ASCII = _('Write this e-mail address in ASCII, its domain as "xn--...".')
 
 
 class Skill(Record):
@@ -92,10 +93,10 @@ class OctetLength(models.Func):
 class User(Record, AbstractBaseUser, PermissionsMixin):
     """A person, who is a user account too; the e-mail address is the user name."""
 
-    email = models.EmailField("work e-mail", unique=True)
+    email = models.EmailField(_("work e-mail"), unique=True)
     name = models.CharField(max_length=200)
     job_title = models.CharField(max_length=200, blank=True, default="")
-    time_zone = models.CharField(max_length=64, default="UTC", help_text="An IANA name.")
+    time_zone = models.CharField(max_length=64, default="UTC", help_text=_("An IANA name."))
     # When the person said where they are; before, their time zone is what somebody else assumed.
     time_zone_chosen_at = models.DateTimeField(null=True, blank=True, editable=False)
     # Of pages and mails; if empty, the browser's.
@@ -103,20 +104,20 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     manager = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, blank=True, related_name="reports"
     )
-    skills = models.ManyToManyField(Skill, blank=True, related_name="people")
+    skills = models.ManyToManyField(Skill, blank=True, related_name=_("people"))
     is_active = models.BooleanField(default=True)
     is_guest = models.BooleanField(default=False)
     # The last day, in UTC, on which a guest may read evidence, and nothing else.
     audits_until = models.DateField(
-        "audits until",
+        _("audits until"),
         null=True,
         blank=True,
-        help_text=(
+        help_text=_(
             "Makes a guest an auditor: to the end of this day in UTC they may read the evidence of"
             " all issued documents, and nothing else."
         ),
     )
-    is_staff = models.BooleanField("administrator", default=False)
+    is_staff = models.BooleanField(_("administrator"), default=False)
     # Raised by a trigger, too, with whatever ends web sessions; connections end when it changes.
     session_revision = models.PositiveIntegerField(default=1, editable=False)
     # How often the hash of an unchanged password was upgraded; the trigger lets that end nothing.
@@ -125,7 +126,7 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     # These three and time off never leave through a tool.
     private_email = models.EmailField(blank=True, default="")
     private_phone = models.CharField(max_length=40, blank=True, default="")
-    hourly_rate = models.BigIntegerField(null=True, blank=True, help_text="In minor units.")
+    hourly_rate = models.BigIntegerField(null=True, blank=True, help_text=_("In minor units."))
 
     objects: ClassVar[UserManager] = UserManager()
 
@@ -134,8 +135,8 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
 
     class Meta:
-        verbose_name = "person"
-        verbose_name_plural = "people"
+        verbose_name = _("person")
+        verbose_name_plural = _("people")
         permissions = [("view_person", "Can view people and teams")]
         constraints = [
             models.CheckConstraint(condition=models.Q(email=Lower("email")), name="email_lower"),
@@ -223,7 +224,7 @@ class WorkingHours(Record):
 
     class Meta:
         ordering = ["weekday", "start_time"]
-        verbose_name_plural = "working hours"
+        verbose_name_plural = _("working hours")
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(start_time__lt=models.F("end_time")),
@@ -250,7 +251,7 @@ class TimeOff(Record):
     kind = models.CharField(max_length=10, choices=TimeOffKind)
 
     class Meta:
-        verbose_name_plural = "time off"
+        verbose_name_plural = _("time off")
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(end_date__gte=models.F("start_date")),

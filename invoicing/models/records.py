@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.electronic_addresses import LEITWEG_ID, is_leitweg_id
@@ -12,9 +13,9 @@ from invoicing.errors import RecordNotFoundError
 from invoicing.identifiers import new_id
 from invoicing.languages import name_of_country, page_language
 
-NO_SCHEME = "Choose what this electronic address is."
-NO_ADDRESS = "Write the electronic address, or choose no scheme."
-NO_LEITWEG_ID = "This is not a Leitweg-ID. Compare it with the one that the authority gave you."
+NO_SCHEME = _("Choose what this electronic address is.")
+NO_ADDRESS = _("Write the electronic address, or choose no scheme.")
+NO_LEITWEG_ID = _("This is not a Leitweg-ID. Compare it with the one that the authority gave you.")
 
 _Record = TypeVar("_Record", bound=models.Model)
 
@@ -55,17 +56,17 @@ class Party(Record):
     name = models.CharField(max_length=200)
     street = models.CharField(max_length=200, blank=True, default="")
     address_line = models.CharField(
-        "further address line", max_length=200, blank=True, default="", db_default=""
+        _("further address line"), max_length=200, blank=True, default="", db_default=""
     )
     postcode = models.CharField(max_length=20, blank=True, default="")
     city = models.CharField(max_length=100, blank=True, default="")
     region = models.CharField(max_length=100, blank=True, default="", db_default="")
     country = models.CharField(
-        max_length=2, blank=True, default="", help_text="Two letters (ISO 3166)."
+        max_length=2, blank=True, default="", help_text=_("Two letters (ISO 3166).")
     )
-    vat_number = models.CharField("VAT number", max_length=20, blank=True, default="")
+    vat_number = models.CharField(_("VAT number"), max_length=20, blank=True, default="")
     tax_number = models.CharField(max_length=40, blank=True, default="", db_default="")
-    email = models.EmailField("e-mail address", blank=True, default="", db_default="")
+    email = models.EmailField(_("e-mail address"), blank=True, default="", db_default="")
     electronic_address = models.CharField(max_length=200, blank=True, default="", db_default="")
     electronic_address_scheme = models.CharField(
         max_length=4, blank=True, default="", db_default=""

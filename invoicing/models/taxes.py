@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Q, Value
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.fixed_point import format_fixed_point
@@ -14,13 +15,13 @@ from invoicing.totals import HUNDRED_PERCENT, TaxFacts
 class TaxCategory(models.TextChoices):
     """The category of a rate in the law of VAT, by its code in EN 16931 (BT-151)."""
 
-    STANDARD = "S", "Taxed"
-    ZERO = "Z", "Zero rate"
-    EXEMPT = "E", "Exempt"
-    REVERSE_CHARGE = "AE", "Reverse charge"
-    INTRA_COMMUNITY = "K", "Intra-community supply"
-    EXPORT = "G", "Export outside the EU"
-    OUTSIDE_SCOPE = "O", "Outside the scope of VAT"
+    STANDARD = "S", _("Taxed")
+    ZERO = "Z", _("Zero rate")
+    EXEMPT = "E", _("Exempt")
+    REVERSE_CHARGE = "AE", _("Reverse charge")
+    INTRA_COMMUNITY = "K", _("Intra-community supply")
+    EXPORT = "G", _("Export outside the EU")
+    OUTSIDE_SCOPE = "O", _("Outside the scope of VAT")
 
 
 FREE_OF_TAX = [each for each in TaxCategory.values if each != TaxCategory.STANDARD]
@@ -42,7 +43,7 @@ class TaxRate(Record):
 
     name = models.CharField(max_length=100)
     percentage_ten_thousandths = models.PositiveIntegerField(
-        "percentage", help_text="In ten-thousandths of a percent: 190000 is 19 %."
+        _("percentage"), help_text=_("In ten-thousandths of a percent: 190000 is 19 %.")
     )
     is_active = models.BooleanField(default=True)
     category = models.CharField(

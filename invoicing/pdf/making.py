@@ -14,6 +14,9 @@ from threading import BoundedSemaphore, Timer
 from types import TracebackType
 from typing import Any, Self
 
+from django.utils.translation import gettext_noop
+
+from agent_access.translations import SentenceError
 from agent_access.visible_text import name_character, replace_invisible
 from invoicing.errors import InvoicingError
 from invoicing.models import Document, Logo
@@ -47,17 +50,24 @@ _turns = BoundedSemaphore(AT_ONCE)
 logger = logging.getLogger(__name__)
 
 
-class PdfError(InvoicingError):
-    """The PDF could not be made; the text of the error is for people."""
+NO_GLYPHS = gettext_noop("No installed font has these characters: %(characters)s.")
+
+
+class PdfError(SentenceError, InvoicingError):
+    """The PDF could not be made; the sentence is for people."""
 
 
 class GlyphsMissingError(PdfError):
     """No installed font has these characters of the document."""
 
     def __init__(self, characters: str) -> None:
-        named = ", ".join(f"{each} ({name_character(each)})" for each in characters)
-        super().__init__(f"No installed font has these characters: {named}.")
+        super().__init__(NO_GLYPHS, characters=name_glyphs(characters))
         self.characters = characters
+
+
+def name_glyphs(characters: str) -> str:
+    """Return the characters with their names, as sentences about them list them."""
+    return ", ".join(f"{each} ({name_character(each)})" for each in characters)
 
 
 def make_pdf(document: Document, xml: bytes | None = None) -> bytes:
@@ -115,7 +125,9 @@ class PdfMaker:
     def make(self, document: Document, xml: bytes | None = None) -> bytes:
         """Return a document as PDF, as make_pdf() does."""
         if not _turns.acquire(timeout=PATIENCE):
-            raise PdfError("Other PDFs are being made just now. Try again in a moment.")
+            raise PdfError(
+                gettext_noop("Other PDFs are being made just now. Try again in a moment.")
+            )
         try:
             answer = self._ask(_request(document, xml))
         finally:
@@ -124,7 +136,9 @@ class PdfMaker:
             raise GlyphsMissingError(missing)
         if error := answer.get("error"):
             logger.error("A PDF could not be made: %s", error)
-            raise PdfError("The PDF could not be made. The document itself is unchanged.")
+            raise PdfError(
+                gettext_noop("The PDF could not be made. The document itself is unchanged.")
+            )
         return base64.b64decode(answer["pdf"])
 
     def _ask(self, request: dict[str, Any]) -> dict[str, str]:
@@ -138,8 +152,10 @@ class PdfMaker:
             self._end()
             logger.exception("The process that makes PDFs ended with %s.", child.returncode)
             raise PdfError(
-                "The PDF could not be made: it took too long or too much memory."
-                " The document itself is unchanged. Try again later."
+                gettext_noop(
+                    "The PDF could not be made: it took too long or too much memory."
+                    " The document itself is unchanged. Try again later."
+                )
             ) from None
         finally:
             killing.cancel()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
 
 from invoicing.models import (
     Company,
@@ -31,63 +32,66 @@ class Check(TextChoices):
     The law is Directive 2006/112/EC, Article 226; EN 16931 demands the same of e-invoices.
     """
 
-    COMPANY_STREET = "company.street", "The street of your company is missing."
-    COMPANY_CITY = "company.city", "The city of your company is missing."
-    COMPANY_COUNTRY = "company.country", "The country of your company is missing."
+    COMPANY_STREET = "company.street", _("The street of your company is missing.")
+    COMPANY_CITY = "company.city", _("The city of your company is missing.")
+    COMPANY_COUNTRY = "company.country", _("The country of your company is missing.")
     COMPANY_TAX_NUMBER = (
         "company.tax_number",
-        "Your company has neither a VAT number nor a tax number.",
+        _("Your company has neither a VAT number nor a tax number."),
     )
     COMPANY_VAT_NUMBER = (
         "company.vat_number",
-        "The VAT number of your company is not a valid one of its country.",
+        _("The VAT number of your company is not a valid one of its country."),
     )
-    COMPANY_BANK = "company.iban", "The bank details of your company are missing."
-    CUSTOMER_ADDRESS = "customer.address", "The address of the customer is missing."
-    CUSTOMER_COUNTRY = "customer.country", "The country of the customer is missing."
+    COMPANY_BANK = "company.iban", _("The bank details of your company are missing.")
+    CUSTOMER_ADDRESS = "customer.address", _("The address of the customer is missing.")
+    CUSTOMER_COUNTRY = "customer.country", _("The country of the customer is missing.")
     CUSTOMER_NO_VAT_NUMBER = (
         "customer.no_vat_number",
-        "The VAT number of the customer is missing, which this tax rate needs.",
+        _("The VAT number of the customer is missing, which this tax rate needs."),
     )
     CUSTOMER_VAT_NUMBER = (
         "customer.vat_number",
-        "The VAT number of the customer is not a valid one of its country.",
+        _("The VAT number of the customer is not a valid one of its country."),
     )
     TAXES_UNKNOWN = (
         "taxes.category",
-        "A tax rate has no category yet, so that invoices cannot name it as the law does.",
+        _("A tax rate has no category yet, so that invoices cannot name it as the law does."),
     )
     TAXES_UNTAXED = (
         "taxes.untaxed",
-        "Lines without tax give no reason: choose a rate of 0 % instead, or say what they mean.",
+        _("Lines without tax give no reason: choose a rate of 0 % instead, or say what they mean."),
     )
     DRAFT_SMALL_BUSINESS = (
         "draft.tax_total",
-        "Your company is a small business, which charges no tax, but tax is charged.",
+        _("Your company is a small business, which charges no tax, but tax is charged."),
     )
     DRAFT_INTRA_COMMUNITY = (
         "draft.intra_community",
-        "The countries of this draft do not fit an intra-community supply within the EU.",
+        _("The countries of this draft do not fit an intra-community supply within the EU."),
     )
     DRAFT_EXPORT = (
         "draft.export",
-        "The countries of this draft do not fit an export: the goods stay in the EU, or at home.",
+        _(
+            "The countries of this draft do not fit an export: the goods stay in the EU, or at"
+            " home."
+        ),
     )
     DRAFT_REVERSE_CHARGE = (
         "draft.reverse_charge",
-        "Reverse charge fits customers in the EU; to others, a rate outside the scope is usual.",
+        _("Reverse charge fits customers in the EU; to others, a rate outside the scope is usual."),
     )
     DRAFT_NO_SUPPLY_DATE = (
         "draft.supply_date",
-        "Intra-community supply needs the date of supply, which is missing.",
+        _("Intra-community supply needs the date of supply, which is missing."),
     )
     DRAFT_SUPPLY_DATE = (
         "draft.odd_supply_date",
-        "The date of supply is more than a year from the issue date.",
+        _("The date of supply is more than a year from the issue date."),
     )
     DRAFT_EXCHANGE_RATE = (
         "draft.exchange_rate",
-        "The exchange rate is missing: tax must be told in the currency of your company too.",
+        _("The exchange rate is missing: tax must be told in the currency of your company too."),
     )
 
     @property

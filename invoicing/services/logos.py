@@ -6,6 +6,8 @@ from hashlib import sha256
 from io import BytesIO
 
 from django.core.exceptions import ValidationError
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 from PIL.PngImagePlugin import PngImageFile
 
 from invoicing.models import Logo
@@ -16,10 +18,15 @@ MAX_SIDE = 2_000
 # Greys of 16 bits, which the library cuts off at 8.
 DEEP_GREY = "I;16"
 
-TOO_LONG = f"This file is larger than {MAX_BYTES // 1000} kB. Export a smaller PNG."
-TOO_WIDE = f"This picture is wider or higher than {MAX_SIDE} pixels. Export a smaller PNG."
-MOVING = "This picture moves. Export a PNG that stands still."
-NO_PNG = (
+TOO_LONG = format_lazy(
+    _("This file is larger than {kilobytes} kB. Export a smaller PNG."), kilobytes=MAX_BYTES // 1000
+)
+TOO_WIDE = format_lazy(
+    _("This picture is wider or higher than {pixels} pixels. Export a smaller PNG."),
+    pixels=MAX_SIDE,
+)
+MOVING = _("This picture moves. Export a PNG that stands still.")
+NO_PNG = _(
     "This is not a PNG file that can be read. Export the logo as a PNG with 8 bits per channel; an"
     " SVG or a JPEG is not taken."
 )

@@ -12,6 +12,8 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.db.models import BigIntegerField, Exists, F, Max, OuterRef, QuerySet, Value
 from django.db.models.functions import Cast, Substr
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
 from invoicing.errors import ConflictError
 from invoicing.locks import require_transaction
@@ -27,20 +29,23 @@ from invoicing.services.record_changes import find_changed, write_changes
 DEFAULT_PREFIXES = {DocumentType.INVOICE: "INV-", DocumentType.CREDIT_NOTE: "CN-"}
 LARGEST_START = 999_999_999
 
-UNREADABLE_PREFIX = (
+UNREADABLE_PREFIX = _(
     "A prefix has capital letters (A to Z), digits and - . / _ only, and begins with a letter or"
     " a digit."
 )
-TOO_LONG = (
-    f"Numbers have at most {NUMBER_LENGTH} characters, with room for six digits. Choose a shorter"
-    " prefix or fewer digits."
+TOO_LONG = format_lazy(
+    _(
+        "Numbers have at most {length} characters, with room for six digits. Choose a shorter"
+        " prefix or fewer digits."
+    ),
+    length=NUMBER_LENGTH,
 )
-SAME_NUMBERS = "Invoices and credit notes could get the same number. Choose another prefix."
-GIVEN_ALREADY = (
-    "{number} was issued already and would be given again. Choose another prefix, or a larger"
+SAME_NUMBERS = _("Invoices and credit notes could get the same number. Choose another prefix.")
+GIVEN_ALREADY = _(
+    "%(number)s was issued already and would be given again. Choose another prefix, or a larger"
     " next value."
 )
-IS_BEGUN = "A document has a number of this series already: the next value follows from it."
+IS_BEGUN = _("A document has a number of this series already: the next value follows from it.")
 
 
 class AssignedNumber(NamedTuple):
@@ -168,7 +173,7 @@ def require_distinct(formats: Sequence[NumberFormat]) -> None:
             raise ValidationError(SAME_NUMBERS)
     for each in formats:
         for number in _find_repeated(each):
-            raise ValidationError(GIVEN_ALREADY.format(number=number))
+            raise ValidationError(GIVEN_ALREADY % {"number": number})
 
 
 def _find_repeated(number_format: NumberFormat) -> Iterator[str]:

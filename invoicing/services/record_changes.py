@@ -7,13 +7,14 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
+from django.utils.translation import gettext_lazy as _
 
 from agent_access.texts import ControlCharacterError, normalise_text
 
 Changes = Mapping[str, Any]
 
-UNREADABLE = "Leave out control characters."
-TAKEN_MEANWHILE = "Somebody else saved the same at this moment. Please check again."
+UNREADABLE = _("Leave out control characters.")
+TAKEN_MEANWHILE = _("Somebody else saved the same at this moment. Please check again.")
 
 # Shown by no form, so that a change of these makes no form outdated.
 _UNSHOWN = frozenset(

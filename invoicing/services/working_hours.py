@@ -6,11 +6,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
 from invoicing.models import User, WorkingHours
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-OVERLAP = (
+OVERLAP = _(
     "The hours of a day must be in order, each from earlier to later. Split those of a night:"
     " 22:00 to 23:59, and on the next day 0:00 to 6:00."
 )

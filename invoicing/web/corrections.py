@@ -13,6 +13,8 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from pydantic import ValidationError
 from typing_extensions import override
 
@@ -83,9 +85,11 @@ class CorrectionForm(forms.Form):
     # As in the form of a draft.
     issue_date = HeaderForm.base_fields["issue_date"]
     correction_reason = forms.CharField(
-        label="Reason, for the customer",
+        label=_("Reason, for the customer"),
         widget=forms.TextInput(attrs={"dir": "auto"}),
-        error_messages={"required": "Write why the invoice is corrected: the credit note says it."},
+        error_messages={
+            "required": _("Write why the invoice is corrected: the credit note says it.")
+        },
     )
 
     def __init__(self, *args: Any, lines: dict[UUID, Line], **kwargs: Any) -> None:
@@ -93,7 +97,7 @@ class CorrectionForm(forms.Form):
         self._names = {f"{QUANTITY}{pk}": pk for pk in lines}
         for name in self._names:
             self.fields[name] = forms.CharField(
-                label="Quantity to credit",
+                label=gettext("Quantity to credit"),
                 required=False,
                 max_length=NUMBER_LENGTH,
                 widget=LineForm.base_fields["quantity"].widget,
@@ -117,7 +121,9 @@ class CorrectionForm(forms.Form):
             if (quantity := self.cleaned_data.get(name))
         }
         if not quantities and not self.errors.keys() & self._names.keys():
-            self.add_error(None, "Nothing is credited: write a quantity in at least one line.")
+            self.add_error(
+                None, gettext("Nothing is credited: write a quantity in at least one line.")
+            )
         if self.errors:
             return None
         asked = {

@@ -12,9 +12,13 @@ from django.db import OperationalError
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.utils.formats import number_format
 from django.utils.html import format_html
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
+from agent_access.translations import Text
 from invoicing.access import IMPORT_PERMISSIONS
 from invoicing.administration.acts import actor_of
 from invoicing.administration.customer_imports import Progress, import_customers
@@ -37,26 +41,29 @@ from invoicing.web.pages import SignedInRequest, page
 
 logger = logging.getLogger(__name__)
 
-NO_KEY_COLUMN = "Choose the column of the customer number, or that of the name."
-NOTHING = "Nothing was imported."
-OTHER_PLAN = "The customers changed after you looked at the preview."
-NOT_ALLOWED = "You may not import this file, or not any more."
-BUSY = "The database is busy. Perhaps somebody else imports customers; try again in a minute."
-FAILED = "Something went wrong. The operator can find it in the log."
+NO_KEY_COLUMN = _("Choose the column of the customer number, or that of the name.")
+NOTHING = _("Nothing was imported.")
+NO_PROBLEM: Text = ""
+OTHER_PLAN = _("The customers changed after you looked at the preview.")
+NOT_ALLOWED = _("You may not import this file, or not any more.")
+BUSY = _("The database is busy. Perhaps somebody else imports customers; try again in a minute.")
+FAILED = _("Something went wrong. The operator can find it in the log.")
 WORDS = {
-    Outcome.BAD: "Left out",
-    Outcome.NEW: "New",
-    Outcome.CHANGED: "Changed",
-    Outcome.UNCHANGED: "Unchanged",
+    Outcome.BAD: _("Left out"),
+    Outcome.NEW: _("New"),
+    Outcome.CHANGED: _("Changed"),
+    Outcome.UNCHANGED: _("Unchanged"),
 }
 EXAMPLE_LENGTH = 60
 # Where the page of a running import is cut to put the progress in, and the result.
 _CUT = "<!-- cut -->"
-_STEP = '<p><progress max="{}" value="{}" aria-label="Imported"></progress> {} of {}</p>\n'
+_STEP = '<p><progress max="{}" value="{}" aria-label="{}"></progress> {}</p>\n'
 
 
 class UploadForm(forms.Form):
-    file = forms.FileField(label="File", widget=forms.FileInput(attrs={"accept": ".csv,.txt,.tsv"}))
+    file = forms.FileField(
+        label=_("File"), widget=forms.FileInput(attrs={"accept": ".csv,.txt,.tsv"})
+    )
 
 
 class ColumnsForm(forms.Form):
@@ -67,8 +74,8 @@ class ColumnsForm(forms.Form):
         columns = zip(table.headers, fields, find_examples(table), strict=True)
         for place, (header, field, example) in enumerate(columns):
             self.fields[f"column-{place}"] = forms.ChoiceField(
-                label=header or f"Column {place + 1}",
-                choices=[("", "Not imported"), *LABELS.items()],
+                label=header or gettext("Column %(number)s") % {"number": place + 1},
+                choices=[("", _("Not imported")), *LABELS.items()],
                 initial=field,
                 required=False,
                 help_text=example[:EXAMPLE_LENGTH],
@@ -79,7 +86,9 @@ class ColumnsForm(forms.Form):
         chosen = [field for field in self.cleaned_data.values() if field]
         for field in LABELS:
             if chosen.count(field) > 1:
-                raise forms.ValidationError(f"More than one column is “{LABELS[field]}”.")
+                raise forms.ValidationError(
+                    gettext("More than one column is “%(field)s”.") % {"field": LABELS[field]}
+                )
         if not {"name", "customer_number"} & set(chosen):
             raise forms.ValidationError(NO_KEY_COLUMN)
 
@@ -102,10 +111,10 @@ def upload(request: SignedInRequest) -> HttpResponse:
         try:
             kept = keep_file(request.user, name=file.name, content=file.read())
         except FileUnreadableError as error:
-            form.add_error("file", str(error))
+            form.add_error("file", error.told())
         else:
             return redirect("customer-import", pk=kept.pk)
-    context = {"form": form, "megabytes": MAX_BYTES // MEGABYTE, "rows": f"{MAX_ROWS:,}"}
+    context = {"form": form, "megabytes": MAX_BYTES // MEGABYTE, "rows": _count(MAX_ROWS)}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.is_bound else HTTPStatus.OK
     return render(request, "invoicing/customer_import.html", context, status=status)
 
@@ -128,7 +137,7 @@ def list_problems(request: SignedInRequest, pk: UUID) -> HttpResponse:
     """Return a text of all rows that are left out; not CSV, since cells could be formulas."""
     plan = plan_import(request.user, find_waiting(request.user, pk))
     lines = [
-        f"Line {row.line}: {problem}\r\n"
+        gettext("Line %(number)s: %(problem)s") % {"number": row.line, "problem": problem} + "\r\n"
         for row in plan.having(Outcome.BAD)
         for problem in row.problems
     ]
@@ -175,9 +184,9 @@ def _describe_plan(request: SignedInRequest, plan: Plan) -> Mapping[str, Any]:
     return {
         "has_bad": bool(rows[Outcome.BAD]),
         "writes": writes,
-        "writes_text": f"{writes:,}",
+        "writes_text": _count(writes),
         "filters": [
-            (build_query(show=outcome), label, f"{len(rows[outcome]):,}", outcome == shown)
+            (build_query(show=outcome), label, _count(len(rows[outcome])), outcome == shown)
             for outcome, label in WORDS.items()
         ],
         "shown": shown.value,
@@ -196,7 +205,7 @@ def _show_row(row: PlannedRow) -> ShownRow:
         row.texts.get("name") or customer.name,
         row.problems,
         [
-            (LABELS[name], "" if before is None else str(before), str(after))
+            (str(LABELS[name]), "" if before is None else str(before), str(after))
             for name, (before, after) in row.changes.items()
         ],
     )
@@ -212,14 +221,26 @@ def _run(request: SignedInRequest, waiting: CustomerImport) -> StreamingHttpResp
     return StreamingHttpResponse(_stream(running, steps, waiting), headers=headers)
 
 
+def _show_step(step: Progress) -> str:
+    told = gettext("%(done)s of %(total)s") % {
+        "done": _count(step.done),
+        "total": _count(step.total),
+    }
+    return format_html(_STEP, step.total, step.done, gettext("Imported"), told)
+
+
+def _count(number: int) -> str:
+    return number_format(number, force_grouping=True)
+
+
 def _stream(running: str, steps: Generator[Progress], waiting: CustomerImport) -> Iterator[str]:
     head, after_steps, foot = running.split(_CUT)
     yield head
-    step, problem = Progress(0, 0), ""
+    step, problem = Progress(0, 0), NO_PROBLEM
     try:
         with closing(steps):
             for step in steps:
-                yield format_html(_STEP, step.total, step.done, f"{step.done:,}", f"{step.total:,}")
+                yield _show_step(step)
     except ConflictError:
         problem = OTHER_PLAN
     except (PermissionMissingError, RecordNotFoundError):

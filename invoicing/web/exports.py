@@ -13,6 +13,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from invoicing.access import EXPORT_PERMISSIONS, Permission
 from invoicing.administration.acts import actor_of
@@ -37,8 +38,8 @@ from invoicing.web.drafts.forms import date_field
 from invoicing.web.listings import build_query
 from invoicing.web.pages import SignedInRequest, page
 
-NOTHING_FOUND = "No document that you may see was issued on these days and fits what you chose."
-BUSY = "As many exports as can be are being downloaded just now. Try again in a few minutes."
+NOTHING_FOUND = _("No document that you may see was issued on these days and fits what you chose.")
+BUSY = _("As many exports as can be are being downloaded just now. Try again in a few minutes.")
 
 
 class ExportKind(StrEnum):
@@ -67,15 +68,15 @@ FILES = {
 class ExportForm(FilterForm):
     """Which documents are taken out."""
 
-    first_day = date_field("Issued from")
-    last_day = date_field("Until")
+    first_day = date_field(_("Issued from"))
+    last_day = date_field(_("Until"))
     type = forms.ChoiceField(
-        label="Type",
+        label=_("Type"),
         required=False,
         choices=[
-            ("", "All"),
-            (DocumentType.INVOICE, "Invoices"),
-            (DocumentType.CREDIT_NOTE, "Credit notes"),
+            ("", _("All")),
+            (DocumentType.INVOICE, _("Invoices")),
+            (DocumentType.CREDIT_NOTE, _("Credit notes")),
         ],
     )
     kind = forms.ChoiceField(choices=[(kind, kind) for kind in ExportKind])

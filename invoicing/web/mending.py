@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from invoicing.access import WRITE_PERMISSIONS
 from invoicing.e_invoices.missing import Missing
@@ -15,11 +16,11 @@ from invoicing.rights import cache_is_owner, may_administer
 
 # By kind of record: what leads to it, and the permission to change it.
 LINKS = {
-    "company": "Change the company",
-    "customer": "Change the customer",
-    "taxes": "Tax rates",
-    "rate": "Change the tax rate",
-    "draft": "Edit the draft",
+    "company": _("Change the company"),
+    "customer": _("Change the customer"),
+    "taxes": _("Tax rates"),
+    "rate": _("Change the tax rate"),
+    "draft": _("Edit the draft"),
 }
 CHANGES = {
     "company": "invoices.change_company",
@@ -49,7 +50,7 @@ class Group:
 
 def flaws_of(missing: Iterable[Missing]) -> list[Flaw]:
     """Return what an e-invoice lacks, by record."""
-    flaws = [Flaw(each.place, each.tax_rate_id, each.text) for each in missing]
+    flaws = [Flaw(each.place, each.tax_rate_id, each.told()) for each in missing]
     return sorted(flaws, key=_RECORD)
 
 
@@ -57,7 +58,7 @@ def group_flaws(user: User, document: Document, flaws: Iterable[Flaw]) -> Iterat
     """Yield each run of flaws of one record as a group."""
     for (record, tax_rate_id), own in groupby(flaws, key=_RECORD):
         url = _url(user, document, record, tax_rate_id)
-        yield Group([each.text for each in own], LINKS.get(record, ""), url)
+        yield Group([each.text for each in own], str(LINKS.get(record, "")), url)
 
 
 def _url(user: User, document: Document, record: str, tax_rate_id: str) -> str:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header, quote_etag
 from django.utils.text import get_text_list
+from django.utils.translation import gettext
 
 from invoicing.access import Permission
 from invoicing.administration.acts import actor_of
@@ -37,9 +38,9 @@ def describe_files(user: User, document: Document, facts: Facts) -> dict[str, An
     return {
         "links": list(_links(document, valid)),
         "has_factur_x": Kind.FACTUR_X in valid,
-        "valid": _join(valid, "and"),
+        "valid": _join(valid, gettext("and")),
         "lacking": [
-            (_join(kinds, "or"), list(group_flaws(user, document, flaws_of(missing))))
+            (_join(kinds, gettext("or")), list(group_flaws(user, document, flaws_of(missing))))
             for missing, kinds in kinds_by_missing.items()
         ],
     }
@@ -54,7 +55,7 @@ def _links(document: Document, valid: list[Kind]) -> Iterator[tuple[str, str]]:
     offered = {OriginalKind.PDF.value} | {kind.value for kind in valid if document.is_issued}
     for kind in OriginalKind:
         if kind.value in offered:
-            label = kind.label if document.is_issued else "PDF as draft"
+            label = kind.label if document.is_issued else gettext("PDF as draft")
             yield label, reverse(f"document-{kind}", args=[document.pk])
 
 
@@ -117,7 +118,7 @@ def _explain(
     context = {
         "document": document,
         "kind": kind.label,
-        "reason": str(failure),
+        "reason": failure.told() if isinstance(failure, PdfError) else "",
         "missing": list(group_flaws(request.user, document, flaws_of(missing))),
         "may_retry": may_retry,
     }

@@ -5,12 +5,13 @@ from uuid import UUID
 from django.db.models import Prefetch, prefetch_related_objects
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.dates import WEEKDAYS
+from django.utils.translation import gettext
 
 from invoicing.access import Permission
 from invoicing.identifiers import read_uuid
 from invoicing.models import Team, User
 from invoicing.search.texts import texts_of_people
-from invoicing.services.working_hours import WEEKDAYS
 from invoicing.web.listings import build_query, list_matching, read_search
 from invoicing.web.pages import SignedInRequest, page
 
@@ -57,5 +58,7 @@ def _week(person: User) -> list[tuple[str, list[str]]]:
     """Return the days by name, each with its hours; no hours means a day off."""
     hours: list[list[str]] = [[] for _ in WEEKDAYS]
     for stretch in person.working_hours.all():
-        hours[stretch.weekday].append(f"{stretch.start_time:%H:%M} to {stretch.end_time:%H:%M}")
-    return [(name.capitalize(), day) for name, day in zip(WEEKDAYS, hours, strict=True)]
+        start, end = f"{stretch.start_time:%H:%M}", f"{stretch.end_time:%H:%M}"
+        told = gettext("%(start)s to %(end)s") % {"start": start, "end": end}
+        hours[stretch.weekday].append(told)
+    return [(str(WEEKDAYS[weekday]), day) for weekday, day in enumerate(hours)]

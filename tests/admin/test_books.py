@@ -286,7 +286,7 @@ def test_every_permission_that_can_be_given_exists_and_has_words(company):
     }
     assert set(WORDS) <= known
     assert {str(each) for each in Permission} <= set(WORDS)
-    assert all(re.fullmatch(r"[A-Z][\w ,:-]+", words) for words in WORDS.values())
+    assert all(re.fullmatch(r"[A-Z][\w ,:-]+", str(words)) for words in WORDS.values())
 
 
 def test_lists_cost_the_same_whatever_their_length(books, desk, django_assert_max_num_queries):

@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from agent_access.approvals.models import ApprovalRequest
 from agent_access.models import AuditEvent
 from invoicing.evidence.history import REPLAYED, Step, StepKind
@@ -10,17 +13,20 @@ from invoicing.models import User
 from invoicing.paper.formats import format_instant
 
 TITLES = {
-    StepKind.MADE: "The draft was made",
-    StepKind.SAVED: "The draft was changed",
-    StepKind.ASKED: "Its issue was asked for",
-    StepKind.APPROVED: "The request was approved",
-    StepKind.REJECTED: "The request was rejected",
-    StepKind.WITHDRAWN: "The approval was withdrawn",
-    StepKind.EXPIRED: "The request ended without a decision",
-    StepKind.ISSUED: "It was issued",
+    StepKind.MADE: _("The draft was made"),
+    StepKind.SAVED: _("The draft was changed"),
+    StepKind.ASKED: _("Its issue was asked for"),
+    StepKind.APPROVED: _("The request was approved"),
+    StepKind.REJECTED: _("The request was rejected"),
+    StepKind.WITHDRAWN: _("The approval was withdrawn"),
+    StepKind.EXPIRED: _("The request ended without a decision"),
+    StepKind.ISSUED: _("It was issued"),
 }
-# The names of facts whose values are digests, or as long.
-DIGESTS = {"Chain", "Digest", "Digest of what it is about", "Target"}
+# The same of steps that a person took without an agent.
+BY_HAND = {
+    StepKind.MADE: _("The draft was made by hand"),
+    StepKind.ISSUED: _("It was issued by hand"),
+}
 
 
 def describe_step(step: Step, reader: User) -> dict[str, Any]:
@@ -43,20 +49,17 @@ def describe_step(step: Step, reader: User) -> dict[str, Any]:
         "event": checked.event if checked else None,
         "is_whole": checked.is_whole if checked else True,
         "facts": list(_facts(checked.event)) if checked else [],
-        "digests": DIGESTS,
     }
 
 
 def _title(step: Step) -> str:
     if step.kind != StepKind.CALLED or step.event is None:
-        return f"{TITLES[step.kind]}{'' if step.agent or not _is_by_hand(step) else ' by hand'}"
+        return str(TITLES[step.kind] if step.agent else BY_HAND.get(step.kind, TITLES[step.kind]))
     event = step.event.event
-    end = "repeated" if event.detail == REPLAYED else f"refused: {event.outcome}"
-    return f"A call of {event.action} was {end}"
-
-
-def _is_by_hand(step: Step) -> bool:
-    return step.kind in {StepKind.MADE, StepKind.ISSUED}
+    if event.detail == REPLAYED:
+        return gettext("A call of %(tool)s was repeated") % {"tool": event.action}
+    values = {"tool": event.action, "outcome": event.outcome}
+    return gettext("A call of %(tool)s was refused: %(outcome)s") % values
 
 
 def _can_sign(step: Step) -> bool:
@@ -75,19 +78,23 @@ def _lines(step: Step, reader: User) -> Iterator[str]:
 
 def _of_request(approval: ApprovalRequest, reader: User) -> Iterator[str]:
     until = format_instant(approval.expires_at, reader)
-    yield f"For version {approval.target_version} of the draft, to be decided until {until}."
+    text = gettext("For version %(version)s of the draft, to be decided until %(moment)s.")
+    yield text % {"version": approval.target_version, "moment": until}
     if approval.replaced_at:
         replaced = format_instant(approval.replaced_at, reader)
-        yield f"A newer request took its place, {replaced}."
+        yield gettext("A newer request took its place, %(moment)s.") % {"moment": replaced}
 
 
-def _facts(event: AuditEvent) -> Iterator[tuple[str, str]]:
-    """Yield what an event says, but no address from which a person or a program came."""
-    yield "Action", event.action
-    yield "Outcome", event.outcome
-    yield "Target", event.target
+def _facts(event: AuditEvent) -> Iterator[tuple[str, str, bool]]:
+    """Yield what an event says, but no address from which a person or a program came.
+
+    The last of each tells whether it is a digest, or as long.
+    """
+    yield gettext("Action"), event.action, False
+    yield gettext("Outcome"), event.outcome, False
+    yield gettext("Target"), event.target, True
     if event.content_digest:
-        yield "Digest of what it is about", event.content_digest
-    yield "Chain", event.chain
-    yield "Sequence", str(event.sequence)
-    yield "Digest", event.digest
+        yield gettext("Digest of what it is about"), event.content_digest, True
+    yield gettext("Chain"), event.chain, True
+    yield gettext("Sequence"), str(event.sequence), False
+    yield gettext("Digest"), event.digest, True
