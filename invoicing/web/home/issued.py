@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any
 
 from babel.dates import format_date
+from django.utils.translation import ngettext
 
 from invoicing.languages import APPLICATION_LANGUAGE, locale_of
 from invoicing.models import DocumentType, User
@@ -68,7 +69,16 @@ def _describe_month(totals: Mapping[DocumentType, Totals], group: Group) -> dict
         "short": format_date(group.month, "MMM", locale=locale),
         "amount": amount,
         "total": formats.money(amount),
-        "invoices": invoices.count,
-        "credit_notes": notes.count,
+        "counts": _count(invoices.count, notes.count),
+        "documents": invoices.count + notes.count,
         "by_agents": invoices.by_agents + notes.by_agents,
     }
+
+
+def _count(invoices: int, notes: int) -> str:
+    """Write how many of each there are: "2 invoices, 1 credit note"."""
+    counted = [ngettext("{count} invoice", "{count} invoices", invoices).format(count=invoices)]
+    if notes:
+        told = ngettext("{count} credit note", "{count} credit notes", notes)
+        counted.append(told.format(count=notes))
+    return ", ".join(counted)
