@@ -373,7 +373,9 @@ def test_the_owner_is_told_when_the_audit_was_verified(sign_in, owner, agent, cl
 
 def test_the_owner_is_told_how_old_the_last_backup_is(sign_in, owner, clock):
     desk = sign_in(owner)
-    assert section(desk.get("/"), "health").endswith("A script that makes backups ends with backup_done .")
+    assert section(desk.get("/"), "health").endswith(
+        "A script that makes backups ends with backup_done ."
+    )
     call_command("backup_done", stdout=StringIO())
     clock.shift(timedelta(hours=3))
     assert section(desk.get("/"), "health").endswith(

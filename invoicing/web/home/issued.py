@@ -5,13 +5,13 @@ from datetime import date
 from typing import Any
 
 from babel.dates import format_date
-from django.utils.translation import ngettext
 
 from invoicing.languages import APPLICATION_LANGUAGE, locale_of
 from invoicing.models import DocumentType, User
 from invoicing.paper.formats import Formats
 from invoicing.services.issued_totals import Group, TooManyError, Total, Totals, read_totals
 from invoicing.web.home.chart import draw_bars
+from invoicing.web.issued_counts import count_issued
 
 MONTHS = 12
 
@@ -69,16 +69,7 @@ def _describe_month(totals: Mapping[DocumentType, Totals], group: Group) -> dict
         "short": format_date(group.month, "MMM", locale=locale),
         "amount": amount,
         "total": formats.money(amount),
-        "counts": _count(invoices.count, notes.count),
+        "counts": count_issued(invoices.count, notes.count),
         "documents": invoices.count + notes.count,
         "by_agents": invoices.by_agents + notes.by_agents,
     }
-
-
-def _count(invoices: int, notes: int) -> str:
-    """Write how many of each there are: "2 invoices, 1 credit note"."""
-    counted = [ngettext("{count} invoice", "{count} invoices", invoices).format(count=invoices)]
-    if notes:
-        told = ngettext("{count} credit note", "{count} credit notes", notes)
-        counted.append(told.format(count=notes))
-    return ", ".join(counted)
