@@ -93,46 +93,49 @@ def read_last_uses(connection_ids: Collection[UUID]) -> Mapping[UUID, datetime |
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a call was refused, and what its person can do about it."""
+    """Why a call was refused, and what people can do about it: a sentence of each.
+
+    They are read by the person whose agent it is, and by the owner.
+    """
 
     words: Text
     advice: Text
 
 
-_ASK_AGAIN = _("The agent can ask you again.")
+_ASK_AGAIN = _("The agent can ask again.")
 
 REASONS: Mapping[str, Reason] = {
     "forbidden": Reason(
-        _("it was not allowed"),
-        _("If it should be, the owner connects the agent with that scope, or gives you the right."),
+        _("It was not allowed."),
+        _("If it should be, the owner adds the scope, or gives the person the right."),
     ),
     "not_found": Reason(
-        _("what it named is not there, or out of your reach"),
+        _("What it named is not there, or out of reach."),
         _("Tell the agent which record you mean."),
     ),
     "conflict": Reason(
-        _("the record had changed, or does not allow it"),
+        _("The record had changed, or does not allow it."),
         _("The agent can read the record again."),
     ),
     "validation_failed": Reason(
-        _("some fields were wrong"), _("The agent was told which, and can correct them.")
+        _("Some fields were wrong."), _("The agent was told which, and can correct them.")
     ),
-    "rate_limited": Reason(_("it called too often"), _("It may go on a minute later.")),
+    "rate_limited": Reason(_("It called too often."), _("It may go on a minute later.")),
     "unavailable": Reason(
-        _("the service could not finish"), _("If this goes on, tell your operator.")
+        _("The service could not finish."), _("If this goes on, tell your operator.")
     ),
     "unauthenticated": Reason(
-        _("its access had ended"), _("If it needs access again, ask the owner.")
+        _("Its access had ended."), _("If it is still needed, the owner connects it again.")
     ),
     "approval_pending": Reason(
-        _("you had not decided yet"), _("Decide under Approvals, as long as it waits.")
+        _("Nobody had decided yet."), _("It is decided under Approvals, as long as it waits.")
     ),
     "approval_rejected": Reason(
-        _("you had rejected it"), _("Nothing is to be done, unless you changed your mind.")
+        _("The request had been rejected."), _("Nothing needs to be done.")
     ),
-    "approval_stale": Reason(_("the record changed after it asked"), _ASK_AGAIN),
-    "approval_used": Reason(_("it was done already"), _("Nothing is to be done.")),
-    "approval_expired": Reason(_("the time to decide had passed"), _ASK_AGAIN),
+    "approval_stale": Reason(_("The record changed after it asked."), _ASK_AGAIN),
+    "approval_used": Reason(_("It was done already."), _("Nothing needs to be done.")),
+    "approval_expired": Reason(_("The time to decide had passed."), _ASK_AGAIN),
 }
 
 

@@ -4,7 +4,7 @@ from django.contrib.auth.models import Permission as PermissionRow
 from django.db.models import Q
 from django.utils import timezone
 
-from invoicing.access import Permission
+from invoicing.access import IMPORT_PERMISSIONS, Permission
 from invoicing.models import Company, Customer, User
 
 OWNS = "owns_the_installation"
@@ -43,6 +43,25 @@ def may_create_company(user: User) -> bool:
 def may_administer(user: User, permission: str) -> bool:
     """Return whether the user may do what a permission such as invoices.change_customer is for."""
     return is_administrator(user) and (user.has_perm(permission) or is_owner(user))
+
+
+def may_add_customers(user: User) -> bool:
+    """Return whether the user may add customers: by permission, or in the administration."""
+    return user.has_perms(IMPORT_PERMISSIONS) or may_administer(user, "invoices.add_customer")
+
+
+def may_change_customers(user: User) -> bool:
+    """Return whether the user may change the customers that they see; as may_add_customers()."""
+    return user.has_perms(IMPORT_PERMISSIONS) or may_administer(user, "invoices.change_customer")
+
+
+def may_guard_customers(user: User, act: str) -> bool:
+    """Return whether the user may say who sees a customer, and whether is warned of it.
+
+    `act` is "add" or "change". That is for the administration alone; no import changes it.
+    """
+    permissions = (Permission.MANAGE_CUSTOMERS, f"invoices.{act}_customer")
+    return any(may_administer(user, permission) for permission in permissions)
 
 
 def may_change_sign_in(by: User, person: User) -> bool:

@@ -20,6 +20,11 @@ class Migration(migrations.Migration):
             name='chains_broken',
             field=models.PositiveIntegerField(null=True),
         ),
+        migrations.AddField(
+            model_name='accesssettings',
+            name='backed_up_at',
+            field=models.DateTimeField(null=True),
+        ),
         migrations.AddIndex(
             model_name='auditevent',
             index=models.Index(condition=models.Q(('outcome', 'ok'), _negated=True), fields=['connection_id', 'occurred_at'], name='agent_access_refused'),

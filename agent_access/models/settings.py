@@ -8,7 +8,7 @@ class AccessSettings(models.Model):
     """The owner's switches: one row. No row means that everything is off.
 
     It also keeps when the audit was last verified, and how many chains were broken then; None if
-    that was never kept.
+    that was never kept. `backed_up_at` is when an operator last told of a backup, or None.
     """
 
     ONLY_ID = 1
@@ -19,6 +19,7 @@ class AccessSettings(models.Model):
     modules_off = models.JSONField(default=list)
     audit_verified_at = models.DateTimeField(null=True)
     chains_broken = models.PositiveIntegerField(null=True)
+    backed_up_at = models.DateTimeField(null=True)
 
     class Meta:
         verbose_name_plural = _("switches")

@@ -3,8 +3,9 @@
 from typing import ClassVar, Self
 
 from django.db import models
-from django.db.models import Q
-from django.db.models.functions import Lower
+from django.db.models import F, Q, Value
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Lower, Replace, Upper
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
@@ -13,6 +14,17 @@ from invoicing.draft_fields import BUYER_REFERENCE_LENGTH
 from invoicing.e_invoices.kinds import Kind
 from invoicing.models.people import User
 from invoicing.models.records import Party, RecordQuerySet
+
+
+def compact_vat() -> Combinable:
+    """Return the expression of a VAT number without separators, as compact_vat_number() writes it.
+
+    An index has it.
+    """
+    compact: Combinable = F("vat_number")
+    for separator in " .,/-":
+        compact = Replace(compact, Value(separator), Value(""))
+    return Upper(compact)
 
 
 class CustomerQuerySet(RecordQuerySet["Customer"]):
@@ -61,6 +73,7 @@ class Customer(Party):
             models.Index(
                 Lower("name"), "id", condition=Q(is_active=False), name="customer_inactive_by_name"
             ),
+            models.Index(compact_vat(), condition=~Q(vat_number=""), name="customer_by_vat_number"),
         ]
         permissions = [
             ("view_all_customers", "Can see all customers and their documents"),

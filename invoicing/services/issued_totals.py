@@ -99,6 +99,14 @@ def read_totals(user: User, *, since: date) -> dict[DocumentType, Totals]:
     return {each: _add_up(issued.filter(type=each)) for each in DocumentType}
 
 
+def read_customer_totals(customer: Customer) -> dict[DocumentType, Totals]:
+    """Return the totals of each type of one customer, of all times; raises TooManyError."""
+    issued = Document.objects.filter(customer=customer, status=DocumentStatus.ISSUED)
+    if issued[: MOST_ADDED_UP + 1].count() > MOST_ADDED_UP:
+        raise TooManyError
+    return {each: _add_up(issued.filter(type=each)) for each in DocumentType}
+
+
 def _read_all(document_type: DocumentType, *, since: date) -> Totals:
     """Return the totals that are kept, and what came after them in the series of these years."""
     kept = NumberFormat.objects.filter(type=document_type).first()

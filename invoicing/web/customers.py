@@ -1,21 +1,12 @@
-"""The pages on which a person looks customers up; they are changed elsewhere."""
-
-from collections.abc import Iterator
-from uuid import UUID
+"""The list on which a person looks customers up."""
 
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from invoicing.access import (
-    EXPORT_PERMISSIONS,
-    IMPORT_PERMISSIONS,
-    WRITE_PERMISSIONS,
-    Permission,
-)
-from invoicing.electronic_addresses import schemes
-from invoicing.languages import name_of_language, page_language
+from invoicing.access import IMPORT_PERMISSIONS, Permission
 from invoicing.models import Customer
 from invoicing.models.customers import CustomerQuerySet
+from invoicing.rights import may_add_customers
 from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_customers
 from invoicing.web.listings import (
@@ -67,6 +58,7 @@ def _show_list(
         ],
         "is_inactive": is_inactive,
         "may_be_more": may_be_more,
+        "may_add": may_add_customers(request.user),
         "may_import": request.user.has_perms(IMPORT_PERMISSIONS),
     }
     return render(request, "invoicing/customers.html", context)
@@ -76,34 +68,3 @@ def _count(customers: CustomerQuerySet) -> str:
     """Write how many there are, or that there are more than MOST_COUNTED."""
     count = customers.order_by()[: MOST_COUNTED + 1].count()
     return f"{MOST_COUNTED:,}+" if count > MOST_COUNTED else f"{count:,}"
-
-
-@page(Permission.VIEW_CUSTOMER)
-def show_customer(request: SignedInRequest, pk: UUID) -> HttpResponse:
-    customer = Customer.objects.visible_to(request.user).find(pk)
-    context = {
-        "customer": customer,
-        "address": customer.format_address(page_language()),
-        "parts": [(label, text) for label, text in _parts_of(customer) if text],
-        "managers": customer.account_managers.order_by("name"),
-        "may_view_documents": request.user.has_perm(Permission.VIEW_DOCUMENT),
-        "may_export": request.user.has_perms(EXPORT_PERMISSIONS),
-        "may_write": customer.is_active and request.user.has_perms(WRITE_PERMISSIONS),
-    }
-    return render(request, "invoicing/customer.html", context)
-
-
-def _parts_of(customer: Customer) -> Iterator[tuple[str, str]]:
-    """Yield what else the company keeps of a customer, with its label; empty if it is not set."""
-    yield "Customer number", customer.customer_number
-    yield "Tax number", customer.tax_number
-    yield "E-mail address", customer.email
-    yield "Electronic address", customer.electronic_address
-    scheme = customer.electronic_address_scheme
-    yield "Its scheme", f"{schemes().get(scheme, '')} ({scheme})" if scheme else ""
-    yield "E-invoice", customer.get_e_invoice_display()
-    yield "Buyer reference", customer.buyer_reference
-    yield "Language", name_of_language(customer.language) if customer.language else ""
-    yield "Currency", customer.currency_code
-    yield "Days to pay", "" if customer.payment_days is None else str(customer.payment_days)
-    yield "Before issuing", "Always warned of" if customer.is_watched else ""

@@ -6,7 +6,9 @@ from invoicing.models import OriginalKind
 from invoicing.web import (
     approvals,
     corrections,
+    customer_editor,
     customer_imports,
+    customer_page,
     customers,
     document_list,
     documents,
@@ -77,7 +79,10 @@ urlpatterns = [
         for kind in OriginalKind
     ),
     path("customers", customers.list_customers, name="customers"),
-    path("customers/<id:pk>", customers.show_customer, name="customer"),
+    path("customers/new", customer_editor.new_customer, name="new-customer"),
+    path("customers/<id:pk>", customer_page.show_customer, name="customer"),
+    path("customers/<id:pk>/edit", customer_editor.edit_customer, name="edit-customer"),
+    path("customers/<id:pk>/activity", customer_editor.switch_customer, name="switch-customer"),
     path("exports", exports.export, name="exports"),
     path("customers/import", customer_imports.upload, name="import-customers"),
     path("customers/import/<id:pk>", customer_imports.preview, name="customer-import"),

@@ -3,6 +3,7 @@
 import re
 from datetime import date, timedelta
 from html import unescape
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -191,11 +192,11 @@ def test_what_was_issued_is_added_up_by_currency_and_month(desk, delegate):
     assert figures(answer)[1] == "Issued this month €200.00 2 invoices, 1 by agents"
     text = section(answer, "issued")
     assert text.startswith(
-        "EUR €200.00 March 2026: 2 invoices, 0 credit notes April 2025 March 2026"
+        "EUR €200.00 March 2026: 2 invoices April 2025 March 2026"
         " Figures by month in EUR Issued by month in EUR, credit notes subtracted"
         " Month Documents Total March 2026 2 €200.00 February 2026 1 €100.00 January 2026 0 €0.00"
     )
-    assert "JPY ¥1,400 March 2026: 1 invoice, 0 credit notes" in text
+    assert "JPY ¥1,400 March 2026: 1 invoice" in text
     assert "March 2025" not in text
 
 
@@ -249,8 +250,8 @@ def test_the_day_of_an_agent_is_told_in_sentences(desk, worked):
         f" 09:04 Test agent asked you to approve {one}"
         f" 09:03 Test agent changed draft {one} 2 times"
         f" 09:02 Test agent wrote 2 drafts: {two} , {one}"
-        " Refused today Test agent called documents.issue : you had not decided yet."
-        " Decide under Approvals, as long as it waits."
+        " Refused today Test agent called documents.issue . Nobody had decided yet."
+        " It is decided under Approvals, as long as it waits."
     )
     page = answer.content.decode()
     assert page.count(f'href="/documents/{worked[1].id}"') == 2  # of the sentence, and of the draft
@@ -324,8 +325,8 @@ def test_refusals_are_grouped_with_their_reason(desk, agent):
         agent.call("documents.get", id="0190a3f6-0000-7000-8000-000000000000")
     answer = desk.get("/")
     assert section(answer, "done").endswith(
-        "Refused today Test agent called documents.get 3 times: what it named is not there, or out"
-        " of your reach. Tell the agent which record you mean."
+        "Refused today Test agent called documents.get 3 times. What it named is not there, or out"
+        " of reach. Tell the agent which record you mean."
     )
     assert figures(answer)[-1] == "Agents acting for you 1 3 calls refused today"
 
@@ -360,7 +361,7 @@ def test_the_owner_is_told_when_the_audit_was_verified(sign_in, owner, agent, cl
     desk = sign_in(owner)
     assert section(desk.get("/"), "health").startswith("Not verified Nobody has verified")
     call_command("verify_audit")
-    assert section(desk.get("/"), "health") == (
+    assert section(desk.get("/"), "health").startswith(
         "Intact All audit chains were verified on March 2, 2026, 09:01 UTC."
     )
     clock.shift(timedelta(days=8))
@@ -368,6 +369,28 @@ def test_the_owner_is_told_when_the_audit_was_verified(sign_in, owner, agent, cl
     assert section(desk.get("/"), "health").startswith("Long ago All audit chains were intact on")
     keep_result(broken=2)
     assert section(desk.get("/"), "health").startswith("Broken 2 audit chains had a break when")
+
+
+def test_the_owner_is_told_how_old_the_last_backup_is(sign_in, owner, clock):
+    desk = sign_in(owner)
+    assert section(desk.get("/"), "health").endswith(
+        "A script that makes backups ends with backup_done ."
+    )
+    call_command("backup_done", stdout=StringIO())
+    clock.shift(timedelta(hours=3))
+    assert section(desk.get("/"), "health").endswith(
+        "Backed up The last backup was made 3 hours ago, on March 2, 2026, 09:01 UTC."
+    )
+    clock.shift(timedelta(days=3))
+    assert "Long ago The last backup was made 3 days ago" in section(
+        sign_in(owner).get("/"), "health"
+    )
+
+
+def test_whoever_has_no_role_yet_is_told_whom_to_ask(sign_in, delegate):
+    told = "You have no role yet"
+    assert told in sign_in(UserFactory.create()).get("/").content.decode()
+    assert told not in sign_in(delegate).get("/").content.decode()
 
 
 def test_without_a_company_the_page_says_what_to_do(sign_in, db):

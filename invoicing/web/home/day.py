@@ -7,13 +7,19 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext, ngettext_lazy
 
 from agent_access.activity import connections_since, read_refusals, read_writes, reason_of
 from agent_access.approvals.inbox import visible_to
 from agent_access.approvals.models import Decision
 from agent_access.models import Connection
+from agent_access.templatetags.texts import isolate
 from agent_access.tools import registry
+from agent_access.translations import Text
 from invoicing.access import Permission
 from invoicing.document_approvals import ISSUE
 from invoicing.models import Document, User
@@ -24,14 +30,33 @@ SENTENCES_SHOWN = 12
 LINKS_SHOWN = 5
 REFUSALS_SHOWN = 5
 
-# What somebody did to one document, and to several.
-WORDS: Mapping[str, tuple[str, str]] = {
-    "drafts.create": ("wrote draft", "wrote {count} drafts:"),
-    "drafts.update": ("changed draft", "changed {count} drafts:"),
-    "documents.issue_prepare": ("asked you to approve", "asked you to approve {count} documents:"),
-    "documents.issue": ("issued", "issued {count} documents:"),
-    Decision.APPROVED: ("approved", "approved {count} documents:"),
-    Decision.REJECTED: ("rejected", "rejected {count} documents:"),
+# Documents, each with what it is called.
+Named = Sequence[tuple[UUID, str]]
+
+# What an agent did to one document, and to several: told with `agent`, `count` and `documents`.
+WORDS: Mapping[str, Text] = {
+    "drafts.create": ngettext_lazy(
+        "{agent} wrote draft {documents}", "{agent} wrote {count} drafts: {documents}"
+    ),
+    "drafts.update": ngettext_lazy(
+        "{agent} changed draft {documents}", "{agent} changed {count} drafts: {documents}"
+    ),
+    "documents.issue_prepare": ngettext_lazy(
+        "{agent} asked you to approve {documents}",
+        "{agent} asked you to approve {count} documents: {documents}",
+    ),
+    "documents.issue": ngettext_lazy(
+        "{agent} issued {documents}", "{agent} issued {count} documents: {documents}"
+    ),
+}
+# And what the person themselves decided.
+DECIDED: Mapping[str, Text] = {
+    Decision.APPROVED: ngettext_lazy(
+        "You approved {documents}", "You approved {count} documents: {documents}"
+    ),
+    Decision.REJECTED: ngettext_lazy(
+        "You rejected {documents}", "You rejected {count} documents: {documents}"
+    ),
 }
 
 
@@ -93,20 +118,36 @@ def _tell(user: User, acts: Sequence[Act], local: datetime) -> Iterator[dict[str
         documents = list(dict.fromkeys(act.document_id for act in done))
         yield {
             "at": f"{done[0].at.astimezone(local.tzinfo):%H:%M}",
-            "agent": agent.name if agent else "",
-            "words": _word(action, len(documents)),
-            "links": [(pk, names[pk]) for pk in documents[:LINKS_SHOWN]],
-            "more": max(len(documents) - LINKS_SHOWN, 0),
+            "sentence": _say(agent, action, [(pk, names[pk]) for pk in documents]),
             "times": len(done) if len(documents) == 1 else 1,
         }
 
 
-def _word(action: str, count: int) -> str:
-    if action not in WORDS:
-        titles = {tool.name: tool.title for tool in registry}
-        return f"called “{titles.get(action, action)}” for"
-    one, several = WORDS[action]
-    return one if count == 1 else several.format(count=count)
+def _say(agent: Connection | None, action: str, documents: Named) -> SafeString:
+    """Return the markup of a sentence about documents, each with what it is called."""
+    count, linked = len(documents), _link(documents)
+    if agent is None:
+        return format_html(str(DECIDED[action] % count), count=count, documents=linked)
+    name = format_html('<span class="quiet">{}</span>', isolate(agent.name))
+    if action in WORDS:
+        sentence = str(WORDS[action] % count)
+        return format_html(sentence, agent=name, count=count, documents=linked)
+    titles = {tool.name: tool.title for tool in registry}
+    title = titles.get(action, action)
+    other = gettext("{agent} called “{title}” for {documents}")
+    return format_html(other, agent=name, title=title, documents=linked)
+
+
+def _link(documents: Named) -> SafeString:
+    """Return links to the first of the documents, and how many more there are."""
+    link = '<a class="record" href="{}">{}</a>'
+    shown = [(reverse("document", args=[pk]), name) for pk, name in documents[:LINKS_SHOWN]]
+    linked = format_html_join(", ", link, shown)
+    more = len(documents) - len(shown)
+    if more <= 0:
+        return linked
+    told = ngettext("{documents} and {count} more", "{documents} and {count} more", more)
+    return format_html(told, documents=linked, count=more)
 
 
 def _find_names(user: User, document_ids: Collection[UUID]) -> dict[UUID, str]:

@@ -11,6 +11,7 @@ from invoicing.models import DocumentType, User
 from invoicing.paper.formats import Formats
 from invoicing.services.issued_totals import Group, TooManyError, Total, Totals, read_totals
 from invoicing.web.home.chart import draw_bars
+from invoicing.web.issued_counts import count_issued
 
 MONTHS = 12
 
@@ -68,7 +69,7 @@ def _describe_month(totals: Mapping[DocumentType, Totals], group: Group) -> dict
         "short": format_date(group.month, "MMM", locale=locale),
         "amount": amount,
         "total": formats.money(amount),
-        "invoices": invoices.count,
-        "credit_notes": notes.count,
+        "counts": count_issued(invoices.count, notes.count),
+        "documents": invoices.count + notes.count,
         "by_agents": invoices.by_agents + notes.by_agents,
     }

@@ -4,9 +4,12 @@ from collections import Counter
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
+from babel.dates import format_timedelta
+
 from agent_access.activity import read_last_uses, read_refusals
 from agent_access.connections import live_connections
 from agent_access.models import AccessSettings, Connection
+from invoicing.languages import APPLICATION_LANGUAGE, locale_of
 from invoicing.models import User
 from invoicing.paper.formats import format_day, format_instant, local_date
 
@@ -17,6 +20,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 # The audit is to be verified daily; what is older says so.
 SOON = timedelta(days=3)
 OLD = timedelta(days=7)
+OLD_BACKUP = timedelta(days=2)
 
 
 def describe_for_owner(user: User, local: datetime) -> dict[str, Any]:
@@ -46,6 +50,7 @@ def describe_for_owner(user: User, local: datetime) -> dict[str, Any]:
         "count": live.count(),
         "next": _describe_next(read, user, local),
         "audit": _describe_audit(settings, user, local),
+        "backup": _describe_backup(settings, user, local),
     }
 
 
@@ -67,4 +72,18 @@ def _describe_audit(settings: AccessSettings, user: User, local: datetime) -> di
         "at": format_instant(verified_at, user),
         "broken": settings.chains_broken or 0,
         "is_old": verified_at is None or local - verified_at > OLD,
+    }
+
+
+def _describe_backup(settings: AccessSettings, user: User, local: datetime) -> dict[str, Any]:
+    """Describe the last backup that an operator told of; `at` is empty if there was none."""
+    at = settings.backed_up_at
+    if at is None:
+        return {"at": ""}
+    age = local - at
+    locale = locale_of(APPLICATION_LANGUAGE)
+    return {
+        "at": format_instant(at, user),
+        "age": format_timedelta(-age, add_direction=True, locale=locale),
+        "is_old": age > OLD_BACKUP,
     }

@@ -6,15 +6,19 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from agent_access import approvers
 from agent_access.approvals.descriptions import describe_cards, describe_told
 from agent_access.approvals.inbox import find_told, find_waiting, read_cards
+from agent_access.templatetags.texts import isolate
 from invoicing.access import Permission
 from invoicing.languages import page_language
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.paper.formats import Formats, format_day, time_zone_of
-from invoicing.rights import may_create_company
+from invoicing.rights import is_owner, may_create_company
 from invoicing.web.auditors import for_auditors
 from invoicing.web.home.day import describe_day
 from invoicing.web.home.issued import describe_issued
@@ -39,7 +43,7 @@ def show_home(request: SignedInRequest) -> HttpResponse:
     local = now.astimezone(time_zone_of(user))
     sees_documents = user.has_perm(Permission.VIEW_DOCUMENT)
     context = {
-        "greeting": _greet(local),
+        "greeting": _greet(user, local),
         "today": format_day(local.date()),
         "waits": _describe_waiting(user, now=now),
         "drafts": _describe_drafts(user) if sees_documents else None,
@@ -48,14 +52,19 @@ def show_home(request: SignedInRequest) -> HttpResponse:
         "owner": describe_for_owner(user, local) if approvers.may_administer(user) else None,
         "may_write": sees_documents and user.has_perm(Permission.MANAGE),
         "may_add_company": may_create_company(user),
+        "sees_nothing": not (user.is_staff or is_owner(user) or user.get_all_permissions()),
     }
     return render(request, "invoicing/home.html", context)
 
 
-def _greet(local: datetime) -> str:
+def _greet(user: User, local: datetime) -> SafeString:
     if local.hour < NOON:
-        return "Good morning"
-    return "Good afternoon" if local.hour < EVENING else "Good evening"
+        greeting = gettext("Good morning, {name}")
+    elif local.hour < EVENING:
+        greeting = gettext("Good afternoon, {name}")
+    else:
+        greeting = gettext("Good evening, {name}")
+    return format_html(greeting, name=isolate(user.name))
 
 
 def _describe_waiting(user: User, *, now: datetime) -> dict[str, Any]:
