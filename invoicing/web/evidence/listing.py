@@ -8,21 +8,22 @@ from django import forms
 from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
-from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, DocumentType, NumberSeries
-from invoicing.paper.formats import Formats
 from invoicing.search.records import find_issued
+from invoicing.web.document_rows import describe_row
 from invoicing.web.evidence.guard import evidence_page
 from invoicing.web.listings import list_newest
 from invoicing.web.pages import SignedInRequest
 
-BACKWARDS = "The last day comes before the first."
-TYPES = {DocumentType.INVOICE: "Invoices", DocumentType.CREDIT_NOTE: "Credit notes"}
+BACKWARDS = _("The last day comes before the first.")
+TYPES = {DocumentType.INVOICE: _("Invoices"), DocumentType.CREDIT_NOTE: _("Credit notes")}
 
 
-def _day(label: str) -> forms.DateField:
+def _day(label: Any) -> forms.DateField:
     widget = forms.DateInput(attrs={"type": "date", "max": date.max.isoformat()}, format="%Y-%m-%d")
     return forms.DateField(label=label, required=False, widget=widget, input_formats=["%Y-%m-%d"])
 
@@ -30,18 +31,18 @@ def _day(label: str) -> forms.DateField:
 class FilterForm(forms.Form):
     """Which issued documents are listed; what is empty lists all."""
 
-    issued_from = _day("Issue date from")
-    issued_until = _day("Until")
+    issued_from = _day(_("Issue date from"))
+    issued_until = _day(_("Until"))
     type = forms.ChoiceField(
-        label="Type",
+        label=_("Type"),
         required=False,
-        choices=[("", "All"), *((str(k), v) for k, v in TYPES.items())],
+        choices=[("", _("All")), *((str(k), v) for k, v in TYPES.items())],
     )
     series = forms.ModelChoiceField(
         NumberSeries.objects.order_by("-year", "-type"),
-        label="Numbers",
+        label=_("Numbers"),
         required=False,
-        empty_label="All",
+        empty_label=_("All"),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -68,7 +69,10 @@ class FilterForm(forms.Form):
 
 
 def _name_series(series: NumberSeries) -> str:
-    return f"{TYPES[DocumentType(series.type)]} {series.year or 'of all years'}"
+    kind = TYPES[DocumentType(series.type)]
+    if series.year:
+        return gettext("%(kind)s %(year)s") % {"kind": kind, "year": series.year}
+    return gettext("%(kind)s of all years") % {"kind": kind}
 
 
 @evidence_page
@@ -83,17 +87,7 @@ def list_evidence(request: SignedInRequest) -> HttpResponse:
     context = {
         "form": form,
         "listing": listing,
-        "rows": [_describe_row(document) for document in documents],
+        "rows": [describe_row(document) for document in documents],
         "is_filtered": bool(listing.search or any(typed.values())),
     }
     return render(request, "invoicing/evidence_list.html", context)
-
-
-def _describe_row(document: Document) -> dict[str, Any]:
-    formats = Formats(APPLICATION_LANGUAGE, document.currency_code, document.minor_unit)
-    return {
-        "document": document,
-        "issue_date": formats.short_day(document.issue_date),
-        "due_date": formats.short_day(document.due_date),
-        "grand_total": formats.money(document.grand_total),
-    }
