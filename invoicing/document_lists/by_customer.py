@@ -23,7 +23,7 @@ from invoicing.models import Customer, Document
 from invoicing.models.customers import CustomerQuerySet
 from invoicing.search.paging import cut_page
 
-CUSTOMERS_PER_STEP = 5_000
+CUSTOMERS_PER_STEP = 20_000
 DOCUMENTS_PER_STEP = 5_000
 # Of each of the customers of one page, of which the first that has more ends the step.
 DOCUMENTS_EACH = 200

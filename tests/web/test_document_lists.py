@@ -257,7 +257,7 @@ def test_what_waits_for_somebody_else_does_not_wait(prepared, reader):
     assert "Waiting for you" not in main_of(reader.get("/documents"))
     assert listed(reader, status="waiting") == []
     nothing = main_of(reader.get("/documents?status=waiting"))
-    assert "Nothing that waits for you was found." in nothing
+    assert "Nothing is waiting for you." in nothing
 
 
 def test_links_keep_what_is_chosen(reader, books):
