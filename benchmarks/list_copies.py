@@ -22,6 +22,8 @@ from invoicing.search.table import TABLE, Kind, label_of
 from invoicing.services.customers import create_customers
 
 CUSTOMERS, WRITERS, YEARS = 5000, 20, range(2022, 2027)
+# Customers without documents, all of them before the others by name.
+PROSPECTS = 30_000
 SEES_MANY, SEES_MANY_OF = "many@halden.example", 3
 DRAFTS_IN_A_HUNDRED, CREDIT_NOTES_IN_A_HUNDRED = 3, 2
 
@@ -105,6 +107,7 @@ def _make_customers() -> list[UUID]:
     """Make customers, of whom some have no documents; return those who have."""
     made = create_customers([Customer(name=f"Harbour {n:05}") for n in range(2 * CUSTOMERS)])
     Customer.objects.filter(pk__in=[each.pk for each in made[-200:]]).update(is_active=False)
+    create_customers([Customer(name=f"Annex {n:05}") for n in range(PROSPECTS)])
     return [each.pk for each in made[::2]]
 
 

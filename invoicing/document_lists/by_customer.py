@@ -1,60 +1,113 @@
 """Pages of a long list of documents in the order of their customers' names.
 
-No index has both, so a page finds first the next customers who have any of the documents.
+No index has both, so a page goes from customer to customer: by some thousand customers at most,
+most of whom may have no documents, and by some thousand documents of those who have.
 """
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db.models import F, OuterRef, Q, Subquery, TextField, UUIDField
 from django.db.models.functions import Lower
-from django.db.models.lookups import GreaterThan, LessThan
+from django.db.models.lookups import (
+    GreaterThan,
+    GreaterThanOrEqual,
+    LessThan,
+    LessThanOrEqual,
+)
 
 from invoicing.document_lists.orders import Place, Stretch, compare
 from invoicing.document_lists.selection import Selected
 from invoicing.models import Customer, Document
+from invoicing.models.customers import CustomerQuerySet
 from invoicing.search.paging import cut_page
+
+CUSTOMERS_PER_STEP = 20_000
+DOCUMENTS_PER_STEP = 5_000
+# Of each of the customers of one page, of which the first that has more ends the step.
+DOCUMENTS_EACH = 200
 
 _KEYS = (Lower("name"), F("id"))
 _FIELDS = (TextField(), UUIDField())
 
+Found = tuple[list[Document], UUID | None]
 
-def walk_customers(
-    selected: Selected, stretch: Stretch, place: Place | None, limit: int
-) -> tuple[list[Document], UUID | None]:
-    """Return up to `limit` documents behind a place of the stretch, and the next cursor."""
-    order = stretch.order(follows_index=False)
+
+def find_customer(selected: Selected, pk: UUID) -> Place | None:
+    """Return the place behind all documents of a customer whom the user sees."""
+    own = Customer.objects.visible_to(selected.user).filter(pk=pk)
+    place: Any = own.values_list(*_KEYS).first()
+    return place
+
+
+def walk_customers(selected: Selected, stretch: Stretch, place: Place | None, limit: int) -> Found:
+    """Return up to `limit` documents behind a place of the stretch, and the next cursor.
+
+    The cursor is the ID of a document or of a customer that the user sees.
+    """
     found: list[Document] = []
-    if place:
-        _, customer_id, document_id = place
-        beyond = Q(pk__lt=document_id) if stretch.is_descending else Q(pk__gt=document_id)
-        rest = selected.rows.filter(beyond, customer=customer_id).select_related("customer")
-        found += rest.order_by("-pk" if stretch.is_descending else "pk")[: limit + 1]
-    if len(found) <= limit:
-        ends = _next_customers(selected, stretch, place, limit)
-        rows = selected.rows.filter(_of(ends, is_descending=stretch.is_descending))
-        found += rows.select_related("customer").order_by(*order)[: limit + 1 - len(found)]
-    return cut_page(found, limit)
+    if place and len(place) == len(stretch.columns):
+        found, cursor = _walk_one(selected, stretch, place, limit)
+        if cursor:
+            return found, cursor
+    customers, cursor = _next_customers(selected, stretch, place, limit)
+    rows = selected.rows.filter(_of(customers, is_descending=stretch.is_descending))
+    ordered = rows.select_related("customer").order_by(*stretch.order(follows_index=False))
+    found += ordered[: limit + 1 - len(found)]
+    return cut_page(found, limit) if len(found) > limit else (found, cursor)
+
+
+def _walk_one(selected: Selected, stretch: Stretch, place: Place, limit: int) -> Found:
+    """Return what else the customer of a place has, and a cursor if that is not all."""
+    _, customer_id, document_id = place
+    behind, up_to, direction = (
+        ("pk__lt", "pk__gte", "-pk") if stretch.is_descending else ("pk__gt", "pk__lte", "pk")
+    )
+    rest = Q(("customer", customer_id), (behind, document_id))
+    ids = selected.visible.filter(rest).order_by(direction).values_list("pk", flat=True)
+    end = ids[DOCUMENTS_PER_STEP - 1 : DOCUMENTS_PER_STEP].first()
+    rows = selected.rows.filter(rest, Q((up_to, end)) if end else Q())
+    found = rows.select_related("customer").order_by(direction)[: limit + 1]
+    shown, cursor = cut_page(found, limit)
+    return shown, cursor or end
 
 
 def _next_customers(
     selected: Selected, stretch: Stretch, place: Place | None, limit: int
-) -> Sequence[tuple[UUID, UUID | None]]:
-    """Return the next customers, each with the last of its documents that a page has room for.
+) -> tuple[Sequence[tuple[UUID, UUID | None]], UUID | None]:
+    """Return the next customers with documents, each with the last of them that is in the step.
 
-    That is None where the customer has fewer.
+    That is None for the last one of all. Second is the cursor behind them, if there are more.
     """
-    customers = Customer.objects.visible_to(selected.user)
+    keys = [key.desc() if stretch.is_descending else key.asc() for key in _KEYS]
+    customers, end = _step_of_customers(selected, stretch, place, keys)
     direction = "-pk" if stretch.is_descending else "pk"
-    own = selected.rows.filter(customer=OuterRef("pk")).order_by(direction).values("pk")
+    own = Document.objects.filter(customer=OuterRef("pk")).order_by(direction).values("pk")
     # A subquery that is a value is asked of one customer after the other, in their order.
     having = customers.alias(first=Subquery(own[:1])).filter(first__isnull=False)
+    last = Subquery(own[DOCUMENTS_EACH - 1 : DOCUMENTS_EACH])
+    found: list[Any] = list(having.order_by(*keys).values_list("pk", last)[: limit + 1])
+    for number, (_, last_document) in enumerate(found, start=1):
+        if last_document is not None:
+            return found[:number], last_document
+    return found, found[-1][0] if len(found) > limit else end
+
+
+def _step_of_customers(
+    selected: Selected, stretch: Stretch, place: Place | None, keys: list[Any]
+) -> tuple[CustomerQuerySet, UUID | None]:
+    """Return the next CUSTOMERS_PER_STEP customers, and the last of them if there are so many."""
+    ahead = Customer.objects.visible_to(selected.user)
     if place:
-        lookup = LessThan if stretch.is_descending else GreaterThan
-        having = having.filter(compare(lookup, _KEYS, place[:2], _FIELDS))
-    keys = [key.desc() if stretch.is_descending else key.asc() for key in _KEYS]
-    lasts = Subquery(own[limit : limit + 1])
-    return list(having.order_by(*keys).values_list("pk", lasts)[: limit + 1])
+        behind = LessThan if stretch.is_descending else GreaterThan
+        ahead = ahead.filter(compare(behind, _KEYS, place[:2], _FIELDS))
+    last = slice(CUSTOMERS_PER_STEP - 1, CUSTOMERS_PER_STEP)
+    end: Any = ahead.order_by(*keys).values_list(*_KEYS)[last].first()
+    if end is None:
+        return ahead, None
+    up_to = GreaterThanOrEqual if stretch.is_descending else LessThanOrEqual
+    return ahead.filter(compare(up_to, _KEYS, end, _FIELDS)), end[1]
 
 
 def _of(customers: Sequence[tuple[UUID, UUID | None]], *, is_descending: bool) -> Q:

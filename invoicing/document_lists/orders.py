@@ -61,9 +61,12 @@ class Stretch:
         return [key.desc() if is_descending else key.asc() for key in keys]
 
     def behind(self, place: Place) -> Any:
-        """Return the condition that a document comes after this place."""
+        """Return the condition that a document comes after this place.
+
+        With fewer values than columns, it is the end of all documents that have them.
+        """
         lookup = LessThan if self.is_descending else GreaterThan
-        return compare(lookup, self.places(), place, self._fields())
+        return compare(lookup, self.places()[: len(place)], place, self._fields()[: len(place)])
 
     def up_to(self, place: Place) -> Any:
         """Return the condition that a document comes before this place, or stands there."""

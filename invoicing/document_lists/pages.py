@@ -9,16 +9,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from invoicing.document_lists.by_customer import walk_customers
+from invoicing.document_lists.by_customer import find_customer, walk_customers
 from invoicing.document_lists.filters import Tab
-from invoicing.document_lists.orders import Order, Place, Stretch, stretches_of
+from invoicing.document_lists.orders import NAME, Order, Place, Stretch, stretches_of
 from invoicing.document_lists.selection import Selected
 from invoicing.models import Document, DocumentStatus
 from invoicing.search.paging import PageRequest, cut_page
 from invoicing.search.records import find_documents
 
-# How many documents a page walks by.
+# How many documents a page walks by. Those in a person's reach lie among many others.
 STEP = 5_000
+STEP_IN_REACH = 1_000
 
 Found = tuple[list[Document], UUID | None]
 
@@ -77,13 +78,19 @@ def _begin(
     The list begins anew at a cursor that names nothing, or nothing that the user sees.
     """
     for index, stretch in enumerate(stretches):
-        here = selected.visible.filter(stretch.condition, pk=after).values_list(*stretch.places())
-        place: Any = here.first() if after else None
+        place = _find_place(selected, stretch, after) if after else None
         if place:
             yield stretch, place
             yield from ((each, None) for each in stretches[index + 1 :])
             return
     yield from ((each, None) for each in stretches)
+
+
+def _find_place(selected: Selected, stretch: Stretch, after: UUID) -> Place | None:
+    """Return the place of a document; or of a customer, where these have one."""
+    here = selected.visible.filter(stretch.condition, pk=after)
+    place: Any = here.values_list(*stretch.places()).first()
+    return place or (find_customer(selected, after) if NAME in stretch.columns else None)
 
 
 def _sort(selected: Selected, ahead: list[tuple[Stretch, Place | None]], limit: int) -> Found:
@@ -100,24 +107,15 @@ def _sort(selected: Selected, ahead: list[tuple[Stretch, Place | None]], limit: 
 
 def _walk(selected: Selected, ahead: list[tuple[Stretch, Place | None]], limit: int) -> Found:
     found: list[Document] = []
-    for stretch, begin in ahead:
-        place = begin
-        while True:
-            end = _end_of_step(selected, stretch, place)
-            within = _within(stretch, place, end)
-            rows = selected.rows.filter(*within).select_related("customer")
-            found += rows.order_by(*stretch.order(follows_index=True))[: limit + 1 - len(found)]
-            if len(found) > limit:
-                return cut_page(found, limit)
-            if end is None:
-                break
-            # A cursor must not name a hidden document: if the user sees none of these, walk on.
-            seen = selected.visible.filter(*within)
-            last = seen.order_by(*stretch.order(follows_index=True, is_reversed=True))
-            if cursor := last.values_list("pk", flat=True).first():
-                return found, cursor
-            place = end
-    return found, None
+    for stretch, place in ahead:
+        end = _end_of_step(selected, stretch, place)
+        rows = selected.rows.filter(*_within(stretch, place, end)).select_related("customer")
+        found += rows.order_by(*stretch.order(follows_index=True))[: limit + 1 - len(found)]
+        if len(found) > limit:
+            break
+        if end:
+            return found, end[-1]
+    return cut_page(found, limit)
 
 
 def _within(stretch: Stretch, place: Place | None, end: Place | None) -> list[Any]:
@@ -131,10 +129,15 @@ def _within(stretch: Stretch, place: Place | None, end: Place | None) -> list[An
 
 
 def _end_of_step(selected: Selected, stretch: Stretch, place: Place | None) -> Place | None:
-    """Return the place of the last document of the next step; None if the list ends before."""
-    if not selected.narrowing and selected.tab == Tab.ALL:
+    """Return the place of the last document of the next step; None if the list ends before.
+
+    Steps are counted in what the user sees: the length of a page, and its cursor, tell of nothing
+    else.
+    """
+    if not selected.is_narrowed:
         return None
-    rows = Document.objects.filter(*_within(stretch, place, None))
+    rows = selected.visible.filter(*_within(stretch, place, None))
     ordered = rows.order_by(*stretch.order(follows_index=True))
-    end: Any = ordered.values_list(*stretch.places())[STEP - 1 : STEP].first()
+    last = (STEP if selected.sees_all else STEP_IN_REACH) - 1
+    end: Any = ordered.values_list(*stretch.places())[last : last + 1].first()
     return end

@@ -16,6 +16,7 @@ from invoicing.models.documents import DocumentQuerySet
 MOST_READ = 10_000
 
 NO_FILTERS = Filters()
+EVERYTHING = Condition(Q(), ("id",), told_in_reach=True)
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,9 @@ class Selected:
         return self.user.has_perm(Permission.VIEW_ALL_CUSTOMERS)
 
     @cached_property
-    def narrowing(self) -> int:
-        """How many conditions there are besides the tab's, the reach of the user included."""
-        return len(self.filters.conditions()) + (not self.sees_all)
+    def is_narrowed(self) -> bool:
+        """Whether a tab or a filter leaves out some of the documents that the user sees."""
+        return self.tab != Tab.ALL or bool(self.filters.conditions())
 
     @cached_property
     def is_short(self) -> bool:
@@ -65,34 +66,36 @@ class Selected:
 
         Conditions are tried one by one, since each has an index and all together have none.
         """
-        if not self.sees_all and _is_short(self.visible):
+        if not self.sees_all and self.leaves_few(EVERYTHING):
             return True
-        conditions = self.filters.conditions() or [Condition(Q(), ("id",))] * self.sees_all
-        return any(_leaves_few(each) for each in conditions)
+        conditions = self.filters.conditions() or [EVERYTHING]
+        return any(self.leaves_few(each) for each in conditions)
 
     @cached_property
     def is_tab_short(self) -> bool:
         """Whether the tab has at most MOST_READ documents, as one condition shows."""
-        return self.is_short or self.is_short_by(self.tab)
+        return self.is_short or bool(self.is_short_by(self.tab))
 
-    def is_short_by(self, tab: Tab) -> bool:
-        """Return whether the condition of a tab alone leaves at most MOST_READ."""
-        if tab not in self._short_tabs:
-            condition = tab.condition(self.waiting)
-            self._short_tabs[tab] = condition is not None and _leaves_few(condition)
-        return self._short_tabs[tab]
+    def is_short_by(self, tab: Tab) -> bool | None:
+        """Return whether a tab without filters has at most MOST_READ; None if it is not known."""
+        return self.leaves_few(tab.condition(self.waiting) or EVERYTHING)
+
+    def leaves_few(self, condition: Condition) -> bool | None:
+        """Return whether a condition leaves at most MOST_READ of what the user sees.
+
+        None where finding that out would mean reading others' documents: what those are must not
+        shape what the user is told.
+        """
+        if not (self.sees_all or condition.told_in_reach):
+            return None
+        if condition.holds not in self._known:
+            left = self.visible.filter(condition.holds)
+            # In order of the index: else a database that expects many reads the table from its
+            # beginning, where there may be none. Some customers' are found by customer.
+            left = left.order_by(*condition.index) if self.sees_all else left.order_by()
+            self._known[condition.holds] = left[: MOST_READ + 1].count() <= MOST_READ
+        return self._known[condition.holds]
 
     @cached_property
-    def _short_tabs(self) -> dict[Tab, bool]:
+    def _known(self) -> dict[Q, bool]:
         return {}
-
-
-def _leaves_few(condition: Condition) -> bool:
-    # In order of the index: else a database that expects many reads the table from its beginning,
-    # where there may be none.
-    return _is_short(Document.objects.filter(condition.holds).order_by(*condition.index))
-
-
-def _is_short(documents: DocumentQuerySet) -> bool:
-    """Return whether there are at most MOST_READ, without counting further."""
-    return documents[: MOST_READ + 1].count() <= MOST_READ

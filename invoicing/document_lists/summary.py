@@ -82,9 +82,14 @@ def _summarize_tab(selected: Selected, tab: Tab) -> tuple[int | None, list[Total
     if selected.is_short_by(tab):
         groups = _group(selected.rows_of(tab))
         return _count(groups, tab), _add_up(groups)
-    # One condition leaves more; what several leave together, no index tells.
-    is_only_one = selected.narrowing + (tab != Tab.ALL) <= 1
-    return _MANY if is_only_one else _SOME, None
+    conditions = selected.filters.conditions()
+    if tab != Tab.ALL:
+        is_long = not conditions and selected.is_short_by(tab) is False
+    elif conditions:  # What several leave together, no index tells.
+        is_long = len(conditions) == 1 and selected.leaves_few(conditions[0]) is False
+    else:
+        is_long = True
+    return _MANY if is_long else _SOME, None
 
 
 def _group(documents: DocumentQuerySet) -> list[_Group]:

@@ -35,4 +35,12 @@ class Migration(migrations.Migration):
             model_name='document',
             index=models.Index(condition=models.Q(('type', 'credit_note')), fields=['id'], name='document_credit_notes'),
         ),
+        migrations.AddIndex(
+            model_name='document',
+            index=models.Index(condition=models.Q(('status', 'draft')), fields=['customer', 'id'], name='document_drafts_for'),
+        ),
+        migrations.AddIndex(
+            model_name='document',
+            index=models.Index(condition=models.Q(('type', 'credit_note')), fields=['customer', 'id'], name='document_credit_notes_for'),
+        ),
     ]

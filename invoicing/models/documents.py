@@ -220,6 +220,17 @@ class Document(Record):
                 condition=Q(type=DocumentType.CREDIT_NOTE),
                 name="document_credit_notes",
             ),
+            # Counts them for the customers that a person manages.
+            models.Index(
+                fields=["customer", "id"],
+                condition=Q(status=DocumentStatus.DRAFT),
+                name="document_drafts_for",
+            ),
+            models.Index(
+                fields=["customer", "id"],
+                condition=Q(type=DocumentType.CREDIT_NOTE),
+                name="document_credit_notes_for",
+            ),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(type__in=DocumentType.values), name="document_type"),

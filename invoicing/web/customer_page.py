@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from invoicing.access import EXPORT_PERMISSIONS, WRITE_PERMISSIONS, Permission
 from invoicing.electronic_addresses import SCHEMES
-from invoicing.languages import APPLICATION_LANGUAGE, name_of_language
+from invoicing.languages import name_of_language, page_language
 from invoicing.models import Customer, Document, DocumentType, User
 from invoicing.paper.formats import Formats
 from invoicing.rights import may_change_customers
@@ -30,7 +30,7 @@ def show_customer(request: SignedInRequest, pk: UUID) -> HttpResponse:
     customer = Customer.objects.visible_to(user).find(pk)
     context = {
         "customer": customer,
-        "address": customer.format_address(APPLICATION_LANGUAGE),
+        "address": customer.format_address(page_language()),
         "parts": [(label, text) for label, text in _parts_of(customer) if text],
         "managers": customer.account_managers.order_by("name"),
         "may_view_documents": user.has_perm(Permission.VIEW_DOCUMENT),
@@ -55,7 +55,7 @@ def _describe_documents(user: User, customer: Customer) -> dict[str, Any]:
 
 
 def _describe_document(document: Document) -> dict[str, Any]:
-    formats = Formats(APPLICATION_LANGUAGE, document.currency_code, document.minor_unit)
+    formats = Formats(page_language(), document.currency_code, document.minor_unit)
     return {
         "document": document,
         "issue_date": formats.short_day(document.issue_date),
@@ -85,7 +85,7 @@ def _describe_year(row: Row, totals: dict[DocumentType, Total]) -> dict[str, Any
     year, currency_code, minor_unit = row
     invoices = totals.get(DocumentType.INVOICE, Total())
     notes = totals.get(DocumentType.CREDIT_NOTE, Total())
-    formats = Formats(APPLICATION_LANGUAGE, currency_code, minor_unit)
+    formats = Formats(page_language(), currency_code, minor_unit)
     return {
         "year": str(year),
         "code": currency_code,

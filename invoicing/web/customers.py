@@ -2,6 +2,7 @@
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
 
 from invoicing.access import IMPORT_PERMISSIONS, Permission
 from invoicing.models import Customer
@@ -46,8 +47,13 @@ def _show_list(
     visible = Customer.objects.visible_to(request.user)
     is_inactive = request.GET.get("only") == INACTIVE and not listing.search
     counts = (
-        (build_query(), "All", visible, not is_inactive),
-        (build_query(only=INACTIVE), "Inactive", visible.filter(is_active=False), is_inactive),
+        (build_query(), gettext("All"), visible, not is_inactive),
+        (
+            build_query(only=INACTIVE),
+            gettext("Inactive"),
+            visible.filter(is_active=False),
+            is_inactive,
+        ),
     )
     context = {
         "listing": listing,
@@ -59,6 +65,7 @@ def _show_list(
         "is_inactive": is_inactive,
         "may_be_more": may_be_more,
         "may_add": may_add_customers(request.user),
+        "sees_all": request.user.has_perm(Permission.VIEW_ALL_CUSTOMERS),
         "may_import": request.user.has_perms(IMPORT_PERMISSIONS),
     }
     return render(request, "invoicing/customers.html", context)

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.access import Permission
@@ -19,14 +21,14 @@ from invoicing.paper.formats import Formats, format_day
 from invoicing.web.drafts.forms import NUMBER_LENGTH, date_field
 from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
 
-BACKWARDS = "The last day comes before the first."
-SMALLER = "The largest total is smaller than the smallest."
-NO_CURRENCY = "Choose a currency as well: amounts of different currencies cannot be compared."
-AUTHORS = {Author.AGENT: "Any agent", Author.PERSON: "People, without agents"}
+BACKWARDS = _("The last day comes before the first.")
+SMALLER = _("The largest total is smaller than the smallest.")
+NO_CURRENCY = _("Choose a currency as well: amounts of different currencies cannot be compared.")
+AUTHORS = {Author.AGENT: _("Any agent"), Author.PERSON: _("People, without agents")}
 MOST_PEOPLE = 200
 
 
-def _amount_field(label: str) -> forms.CharField:
+def _amount_field(label: Any) -> forms.CharField:
     widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
     return forms.CharField(label=label, required=False, max_length=NUMBER_LENGTH, widget=widget)
 
@@ -34,15 +36,15 @@ def _amount_field(label: str) -> forms.CharField:
 class FilterForm(forms.Form):
     """What is typed or chosen from short lists, amounts cleaned to minor units."""
 
-    first_day = date_field("Issued from", required=False)
-    last_day = date_field("Until", required=False)
+    first_day = date_field(_("Issued from"), required=False)
+    last_day = date_field(_("Until"), required=False)
     currency_code = forms.ChoiceField(
-        label="Currency",
+        label=_("Currency"),
         required=False,
-        choices=[("", "All"), *((code, code) for code in SUPPORTED_CURRENCIES)],
+        choices=[("", _("All")), *((code, code) for code in SUPPORTED_CURRENCIES)],
     )
-    least = _amount_field("Total from")
-    most = _amount_field("Up to")
+    least = _amount_field(_("Total from"))
+    most = _amount_field(_("Up to"))
 
     @override
     def clean(self) -> None:
@@ -135,11 +137,21 @@ class Chip(NamedTuple):
 def describe_filters(user: User, filters: Filters) -> list[Chip]:
     """Return the filters with what is chosen, in words that this person may read."""
     return [
-        Chip("customer", "Customer", _describe_customer(user, filters), ("customer",)),
-        Chip("writer", "Written by", describe_writer(user, filters), ("writer", "connection")),
-        Chip("days", "Issue date", _describe_days(filters), ("first_day", "last_day")),
-        Chip("currency", "Currency", filters.currency_code, ("currency_code", "least", "most")),
-        Chip("amount", "Amount", _describe_amounts(filters), ("least", "most")),
+        Chip("customer", gettext("Customer"), _describe_customer(user, filters), ("customer",)),
+        Chip(
+            "writer",
+            gettext("Written by"),
+            describe_writer(user, filters),
+            ("writer", "connection"),
+        ),
+        Chip("days", gettext("Issue date"), _describe_days(filters), ("first_day", "last_day")),
+        Chip(
+            "currency",
+            gettext("Currency"),
+            filters.currency_code,
+            ("currency_code", "least", "most"),
+        ),
+        Chip("amount", gettext("Amount"), _describe_amounts(filters), ("least", "most")),
     ]
 
 
@@ -147,28 +159,24 @@ def _describe_customer(user: User, filters: Filters) -> str:
     if filters.customer_id is None:
         return ""
     found = Customer.objects.visible_to(user).filter(pk=filters.customer_id)
-    return found.values_list("name", flat=True).first() or "one that you may not see"
+    return found.values_list("name", flat=True).first() or gettext("one that you may not see")
 
 
 def describe_writer(user: User, filters: Filters) -> str:
     """Return who wrote, by the name that documents give them or that the person may look up."""
     if filters.author:
-        return AUTHORS[filters.author]
+        return str(AUTHORS[filters.author])
     if filters.connection_id:
         written = Document.objects.visible_to(user).filter(connection_id=filters.connection_id)
-        return written.values_list("connection_name", flat=True).first() or "one agent"
+        return written.values_list("connection_name", flat=True).first() or gettext("one agent")
     if filters.person_id:
-        return dict(_people(user)).get(str(filters.person_id)) or "one person"
+        return dict(_people(user)).get(str(filters.person_id)) or gettext("one person")
     return ""
 
 
 def _describe_days(filters: Filters) -> str:
-    first, last = filters.first_day, filters.last_day
-    if first and last:
-        return format_day(first) if first == last else f"{format_day(first)} to {format_day(last)}"
-    if first:
-        return f"from {format_day(first)}"
-    return f"until {format_day(last)}" if last else ""
+    first, last = (each and format_day(each) for each in (filters.first_day, filters.last_day))
+    return first if first and first == last else _describe_range(first, last)
 
 
 def _describe_amounts(filters: Filters) -> str:
@@ -179,16 +187,26 @@ def _describe_amounts(filters: Filters) -> str:
         None if amount is None else formats.money(amount)
         for amount in (filters.least, filters.most)
     )
-    if least and most:
-        return f"{least} to {most}"
-    return f"from {least}" if least else f"up to {most}"
+    return _describe_range(least, most)
+
+
+def _describe_range(first: str | None, last: str | None) -> str:
+    ends = {"first": first, "last": last}
+    if first and last:
+        return gettext("%(first)s to %(last)s") % ends
+    if first:
+        return gettext("from %(first)s") % ends
+    return gettext("up to %(last)s") % ends if last else ""
 
 
 def offer_writers(user: User, filters: Filters) -> list[tuple[str, str]]:
     """Return whom a person may choose as a writer, as pairs of value and name."""
-    options = [*AUTHORS.items()]
-    agents = [(str(pk), f"Agent: {name}") for pk, name in name_connections(user)]
-    offered = [*((str(value), name) for value, name in options), *agents, *_people(user)]
+    authors = [(str(value), str(name)) for value, name in AUTHORS.items()]
+    agents = [
+        (str(pk), gettext("Agent: %(name)s") % {"name": name})
+        for pk, name in name_connections(user)
+    ]
+    offered = [*authors, *agents, *_people(user)]
     chosen = _name_writer(filters)
     if chosen and chosen not in dict(offered):
         offered.append((chosen, describe_writer(user, filters)))
@@ -197,7 +215,7 @@ def offer_writers(user: User, filters: Filters) -> list[tuple[str, str]]:
 
 def _people(user: User) -> Iterator[tuple[str, str]]:
     """Yield the person, and colleagues if they may look these up."""
-    yield str(user.pk), f"{user.name} (you)"
+    yield str(user.pk), gettext("%(name)s (you)") % {"name": user.name}
     if user.has_perm(Permission.VIEW_PERSON):
         others = User.objects.listed().exclude(pk=user.pk).order_by("name", "pk")
         for pk, name in others.values_list("pk", "name")[:MOST_PEOPLE]:

@@ -11,6 +11,8 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from invoicing.access import EXPORT_PERMISSIONS, Permission
 from invoicing.document_approvals import find_waiting_documents
@@ -32,29 +34,37 @@ from invoicing.web.document_filters import (
     offer_writers,
     read_filters,
 )
+from invoicing.web.document_rows import describe_row
 from invoicing.web.listings import PAGE_LENGTH, Listing, build_query, read_search
 from invoicing.web.pages import SignedInRequest, page
 
 TABS = {
-    Tab.ALL: "All",
-    Tab.WAITING: "Waiting",
-    Tab.DRAFTS: "Drafts",
-    Tab.ISSUED: "Issued",
-    Tab.CREDIT_NOTES: "Credit notes",
-}
-NOTHING = {
-    Tab.ALL: "No document that you may see was found",
-    Tab.WAITING: "Nothing that waits for you was found",
-    Tab.DRAFTS: "No draft that you may see was found",
-    Tab.ISSUED: "No issued document that you may see was found",
-    Tab.CREDIT_NOTES: "No credit note that you may see was found",
+    Tab.ALL: _("All"),
+    Tab.WAITING: _("Waiting"),
+    Tab.DRAFTS: _("Drafts"),
+    Tab.ISSUED: _("Issued"),
+    Tab.CREDIT_NOTES: _("Credit notes"),
 }
 ORDERS = {
-    Order.WRITTEN: "Newest",
-    Order.NUMBER: "Number",
-    Order.DAY: "Issue date",
-    Order.CUSTOMER: "Customer",
-    Order.TOTAL: "Total",
+    Order.WRITTEN: _("Newest"),
+    Order.NUMBER: _("Number"),
+    Order.DAY: _("Issue date"),
+    Order.CUSTOMER: _("Customer"),
+    Order.TOTAL: _("Total"),
+}
+# What an empty list says: to whoever sees all documents, and to whoever sees some.
+NOTHING = {
+    Tab.ALL: (_("No document was found."), _("No document that you may see was found.")),
+    Tab.WAITING: (_("Nothing is waiting for you."), _("Nothing is waiting for you.")),
+    Tab.DRAFTS: (_("No draft was found."), _("No draft that you may see was found.")),
+    Tab.ISSUED: (
+        _("No issued document was found."),
+        _("No issued document that you may see was found."),
+    ),
+    Tab.CREDIT_NOTES: (
+        _("No credit note was found."),
+        _("No credit note that you may see was found."),
+    ),
 }
 # In these directions columns are sorted first.
 FIRST_DESCENDING = {Order.WRITTEN, Order.NUMBER, Order.DAY, Order.TOTAL}
@@ -111,21 +121,22 @@ def list_documents(request: SignedInRequest) -> HttpResponse:
     prefetch_related_objects(listing.records, "corrects", "created_by")
     # The words of a search have no counts.
     summary = None if address.search else summarize(selected)
+    is_newest_first = address.sorting.order == Order.WRITTEN
     context = {
         "listing": listing,
         "rows": [_row(each, address, waiting, now=now) for each in listing.records],
         "tabs": list(_tabs(address, summary)),
         "totals": _describe_totals(summary),
-        "count": _format_count(summary.counts[address.tab]) if summary else "",
-        "nothing": NOTHING[address.tab],
+        "count": _describe_count(summary.counts[address.tab]) if summary else "",
+        "nothing": NOTHING[address.tab][not selected.sees_all],
+        "sees_all": selected.sees_all,
         "is_narrowed": bool(address.search or address.tab or address.chosen.kept),
         "is_filtered": bool(address.chosen.kept),
         "problems": address.chosen.problems,
         "sorts": list(_sorts(address)),
         "order_label": ORDERS[address.sorting.order],
-        "most_read": f"{MOST_READ:,}",
-        "back_label": "Newest" if address.sorting.order == Order.WRITTEN else "First page",
-        "next_label": "Older" if address.sorting.order == Order.WRITTEN else "Next",
+        "back_label": _("Newest") if is_newest_first else _("First page"),
+        "next_label": _("Older") if is_newest_first else _("Next"),
         "periods": list(_periods(address, local_date(now, request.user))),
         "may_create": request.user.has_perm(Permission.MANAGE),
         "may_view_customers": request.user.has_perm(Permission.VIEW_CUSTOMER),
@@ -152,22 +163,19 @@ def _read_page(selected: Selected, address: Address) -> Listing[Document]:
 def _row(
     document: Document, address: Address, waiting: Mapping[UUID, datetime], *, now: datetime
 ) -> dict[str, Any]:
-    formats = Formats(page_language(), document.currency_code, document.minor_unit)
     ends_at = waiting.get(document.pk)
     seconds = max(0, int((ends_at - now).total_seconds())) if ends_at else 0
     return {
-        "document": document,
-        "issue_date": formats.short_day(document.issue_date),
-        "due_date": formats.short_day(document.due_date),
-        "grand_total": formats.money(document.grand_total),
+        **describe_row(document),
         "is_waiting": ends_at is not None,
         "seconds_left": seconds,
-        "time_left": f"{seconds // 60} min {seconds % 60} s",
+        "time_left": _("%(minutes)s min %(seconds)s s")
+        % {"minutes": seconds // 60, "seconds": seconds % 60},
         "writer_href": address.link(writer=str(document.connection_id or document.created_by_id)),
     }
 
 
-def _tabs(address: Address, summary: Summary | None) -> Iterator[tuple[str, str, str, bool]]:
+def _tabs(address: Address, summary: Summary | None) -> Iterator[tuple[str, Any, str, bool]]:
     for tab, label in TABS.items():
         count = _format_count(summary.counts[tab]) if summary else ""
         yield address.link(status=tab), label, count, tab == address.tab
@@ -178,6 +186,16 @@ def _format_count(count: int | None) -> str:
     if count is None:
         return ""
     return f"{MOST_READ:,}+" if count > MOST_READ else f"{count:,}"
+
+
+def _describe_count(count: int | None) -> str:
+    """Say how many documents a list has; nothing where nobody counted them."""
+    if count is None:
+        return ""
+    named = {"count": f"{min(count, MOST_READ):,}"}
+    if count > MOST_READ:
+        return gettext("More than %(count)s documents.") % named
+    return ngettext("%(count)s document.", "%(count)s documents.", count) % named
 
 
 def _describe_totals(summary: Summary | None) -> list[str] | None:
@@ -200,7 +218,7 @@ def _sorts(address: Address) -> Iterator[dict[str, Any]]:
             "name": str(order) or "newest",
             "label": label,
             "is_current": is_current,
-            "direction": "descending" if is_descending else "ascending",
+            "is_descending": is_descending,
             "href": address.link(sort=_name_sorting(order, is_descending=wanted)),
         }
 
@@ -237,9 +255,9 @@ def _periods(address: Address, today: date) -> Iterator[tuple[str, str]]:
     month = today.replace(day=1)
     last_month = (month - timedelta(days=1)).replace(day=1)
     begun = {
-        "This month": (month, today),
-        "Last month": (last_month, month - timedelta(days=1)),
-        "This year": (today.replace(month=1, day=1), today),
+        gettext("This month"): (month, today),
+        gettext("Last month"): (last_month, month - timedelta(days=1)),
+        gettext("This year"): (today.replace(month=1, day=1), today),
     }
     for label, (first, last) in begun.items():
         yield label, address.link(first_day=first.isoformat(), last_day=last.isoformat())

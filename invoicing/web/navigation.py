@@ -27,7 +27,7 @@ HOME = Section("Home", "home")
 APPROVALS = Section("Approvals", "agent_approvals:inbox")
 SECTIONS = (
     HOME,
-    Section("Documents", "documents", (Permission.VIEW_DOCUMENT,)),
+    Section("Invoices", "documents", (Permission.VIEW_DOCUMENT,)),
     APPROVALS,
     Section("Customers", "customers", (Permission.VIEW_CUSTOMER,)),
     Section("People", "people", (Permission.VIEW_PERSON,)),

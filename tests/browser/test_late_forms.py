@@ -59,7 +59,7 @@ def test_nor_does_signing_in_anew_in_another_tab(page, delegate):
     other = page.context.new_page()
     other.goto("/documents")
     sign_in_on(other, delegate)
-    expect(other.get_by_role("heading", name="Documents")).to_be_visible()
+    expect(other.get_by_role("heading", name="Invoices")).to_be_visible()
     page.get_by_role("button", name="Save draft").click()
     expect_saved_at_last(page)
 

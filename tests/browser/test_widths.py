@@ -179,4 +179,4 @@ def test_in_colours_of_ones_own_one_room_alone_is_underlined(open_page, delegate
         [...document.querySelectorAll('.top nav a')].map(
             link => [link.innerText, getComputedStyle(link).borderBottomColor]),
     ]""")
-    assert [name for name, line in lines if line != ground] == ["Documents"]
+    assert [name for name, line in lines if line != ground] == ["Invoices"]

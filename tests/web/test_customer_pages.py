@@ -135,7 +135,10 @@ def test_of_two_who_write_at_once_the_second_sees_what_the_first_saved(desk, sig
     assert answer.status_code == 409
     page = main_of(answer)
     assert "Somebody changed this customer while you were writing" in page
-    for label, saved, typed in (("City", "Utrecht", "Delft"), ("Country", "Germany", "Netherlands")):
+    for label, saved, typed in (
+        ("City", "Utrecht", "Delft"),
+        ("Country", "Germany", "Netherlands"),
+    ):
         row = page[page.index(f'<th scope="row">{label}</th>') :].partition("</tr>")[0]
         assert row.index(saved) < row.index(typed)
     assert facts_of(customer)["city"] == "Utrecht"

@@ -72,10 +72,10 @@ def test_the_list_is_cut_into_pages_that_lead_on(reader, customer):
 
 
 def test_an_empty_list_says_what_there_is_none_of(reader):
-    assert "There are no documents that you may see." in text_of(reader.get("/documents"))
+    assert "There are no invoices yet." in text_of(reader.get("/documents"))
     make_draft()
     nothing = text_of(reader.get("/documents?status=issued"))
-    assert "No issued document that you may see was found." in nothing
+    assert "No issued document was found." in nothing
 
 
 def test_the_list_is_searched_by_words_and_by_status(reader):
@@ -88,9 +88,9 @@ def test_the_list_is_searched_by_words_and_by_status(reader):
     assert str(other) not in found
     assert 'value="acm"' in found
     nothing = text_of(reader.get("/documents?search=nobody"))
-    assert "No document that you may see was found for “nobody”." in nothing
+    assert "Nothing was found for “nobody”." in nothing
     none = text_of(reader.get("/documents?search=nobody&status=draft"))
-    assert "No draft that you may see was found for “nobody”." in none
+    assert "Nothing was found for “nobody”." in none
 
 
 def test_a_page_on_which_nothing_was_found_says_no_more_than_that(reader, monkeypatch):
@@ -101,7 +101,7 @@ def test_a_page_on_which_nothing_was_found_says_no_more_than_that(reader, monkey
     first = reader.get("/documents?search=odd+even&status=draft")
     assert "Odd Even Ltd" in main_of(first)
     second = main_of(reader.get("/documents" + first.context["listing"].next_href))
-    nothing = "Nothing was found in this part of the documents. You can continue with older ones."
+    nothing = "Nothing was found in this part of the documents. You can continue with the next one."
     assert (nothing in second, ">Older</a>" in second) == (True, True)
 
 
@@ -131,10 +131,10 @@ def test_the_list_is_narrowed_to_what_one_connection_made(reader):
     found = text_of(reader.get(f"/documents{query}&search={many[3]}"))
     assert (many[3] in found, many[4] in found) == (True, False)
     elsewhere = text_of(reader.get(f"/documents{query}&search={other.draft_code}"))
-    assert "No document that you may see was found for" in elsewhere
+    assert "Nothing was found for" in elsewhere
     nothing = text_of(reader.get("/documents?connection=0190f1f0-0000-7000-8000-000000000000"))
     assert "Written by: one agent" in nothing
-    assert "No document that you may see was found." in nothing
+    assert "No document was found." in nothing
 
 
 def test_what_a_connection_made_is_shown_within_the_readers_reach(company, sign_in, customer):

@@ -114,7 +114,7 @@ def test_the_day_is_that_of_the_person_s_time_zone(sign_in, zone, greeting, day)
 
 
 def test_home_is_the_first_link_and_is_current_nowhere_else(desk):
-    for path, current in (("/", "Home"), ("/documents", "Documents"), ("/people", "People")):
+    for path, current in (("/", "Home"), ("/documents", "Invoices"), ("/people", "People")):
         navigation = desk.get(path).content.decode().split("<nav")[1].split("</nav>")[0]
         links = re.findall(r'<a href="([^"]*)"([^>]*)>(\w+)', navigation)
         assert links[0][::2] == ("/", "Home")

@@ -8,10 +8,10 @@ const toggle = dialog.querySelector("[data-switch]");
 const records = [...document.querySelectorAll(".list .record")];
 
 const isOff = () => localStorage.getItem(OFF) !== null;
-const isTyping = (place) => place.isContentEditable || place.matches("input, select, textarea, summary");
+const isTyping = (place) => place.isContentEditable || place.matches("input, select, textarea");
 
 const showState = () => {
-  toggle.textContent = isOff() ? "Turn these keys on" : "Turn these keys off";
+  toggle.textContent = isOff() ? toggle.dataset.on : toggle.dataset.off;
 };
 
 const move = (step) => {

@@ -12,10 +12,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
-from invoicing.languages import page_language
 from invoicing.models import Document, DocumentType, NumberSeries
-from invoicing.paper.formats import Formats
 from invoicing.search.records import find_issued
+from invoicing.web.document_rows import describe_row
 from invoicing.web.evidence.guard import evidence_page
 from invoicing.web.listings import list_newest
 from invoicing.web.pages import SignedInRequest
@@ -88,17 +87,7 @@ def list_evidence(request: SignedInRequest) -> HttpResponse:
     context = {
         "form": form,
         "listing": listing,
-        "rows": [_describe_row(document) for document in documents],
+        "rows": [describe_row(document) for document in documents],
         "is_filtered": bool(listing.search or any(typed.values())),
     }
     return render(request, "invoicing/evidence_list.html", context)
-
-
-def _describe_row(document: Document) -> dict[str, Any]:
-    formats = Formats(page_language(), document.currency_code, document.minor_unit)
-    return {
-        "document": document,
-        "issue_date": formats.short_day(document.issue_date),
-        "due_date": formats.short_day(document.due_date),
-        "grand_total": formats.money(document.grand_total),
-    }

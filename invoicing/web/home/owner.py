@@ -9,7 +9,7 @@ from babel.dates import format_timedelta
 from agent_access.activity import read_last_uses, read_refusals
 from agent_access.connections import live_connections
 from agent_access.models import AccessSettings, Connection
-from invoicing.languages import APPLICATION_LANGUAGE, locale_of
+from invoicing.languages import locale_of, page_language
 from invoicing.models import User
 from invoicing.paper.formats import format_day, format_instant, local_date
 
@@ -81,7 +81,7 @@ def _describe_backup(settings: AccessSettings, user: User, local: datetime) -> d
     if at is None:
         return {"at": ""}
     age = local - at
-    locale = locale_of(APPLICATION_LANGUAGE)
+    locale = locale_of(page_language())
     return {
         "at": format_instant(at, user),
         "age": format_timedelta(-age, add_direction=True, locale=locale),
