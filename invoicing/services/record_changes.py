@@ -19,7 +19,7 @@ TAKEN_MEANWHILE = "Somebody else saved the same at this moment. Please check aga
 _UNSHOWN = frozenset(
     {
         *("password", "password_upgrades", "last_login", "session_revision"),
-        "passkeys_required_from",
+        *("passkeys_required_from", "setup_put_away_at"),
     }
 )
 
