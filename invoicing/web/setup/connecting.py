@@ -99,5 +99,3 @@ def _tell_waiting(since: datetime) -> str:
     if made is None:
         return _("Waiting for the first call …")
     return _("%(name)s is connected. Waiting for its first call …") % {"name": made.name}
-
-

@@ -246,5 +246,3 @@ STEPS: tuple[Callable[[State], Step], ...] = (
     *(_company, _taxes, _numbers, _people),
     *(_customer, _access, _connect),
 )
-
-
