@@ -1,6 +1,5 @@
 """The checklist, the proposal of rates and the connecting page, as people see and use them."""
 
-import json
 from typing import Any
 
 import pytest
@@ -18,6 +17,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 
 WIDTHS = (320, 390, 768, 1440)
 LONG = "Nordwind Maschinenbau und Vertriebsgesellschaft für Sonderanfertigungen mbH & Co. KG" * 2
+HIDE = """is_hidden => Object.defineProperty(document, "hidden",
+    {value: Boolean(is_hidden), configurable: true})"""
 LATER = """() => new Promise(done => new PerformanceObserver(list => done(list.getEntries()
     .reduce((sum, each) => sum + each.value, 0))).observe({type: "layout-shift", buffered: true})
     || setTimeout(() => done(0), 300))"""
@@ -116,11 +117,10 @@ def test_a_page_that_is_hidden_asks_nothing(open_page, owner):
     page.reload()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    hide = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true})"
-    page.evaluate(hide % json.dumps(True))
+    page.evaluate(HIDE, "true")
     page.clock.run_for(20000)
     assert [each for each in asked if "setup/connect/call" in each] == []
-    page.evaluate(hide % json.dumps(False))
+    page.evaluate(HIDE, "")
     with page.expect_request(lambda request: "setup/connect/call" in request.url):
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 

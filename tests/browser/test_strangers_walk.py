@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -163,7 +164,7 @@ def test_a_stranger_gets_from_an_empty_database_to_a_lawful_invoice(open_page, s
     shell.paste(f"echo 'Execute{execute}")
     look_at_the_invoice(walk)
     with capsys.disabled():
-        print(f"\nThe stranger's walk: {walk.tell()}")
+        sys.stdout.write(f"\nThe stranger's walk: {walk.tell()}\n")
     assert walk.pages <= MOST_PAGES
     assert walk.clicks <= MOST_CLICKS
 

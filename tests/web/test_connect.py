@@ -22,7 +22,8 @@ BASE_URL = "https://invoices.example"
 
 
 def blocks(answer: Any) -> list[str]:
-    return [unescape(each) for each in re.findall(r"<pre[^>]*>(.*?)</pre>", main_of(answer), re.S)]
+    found = re.findall(r"<pre[^>]*>(.*?)</pre>", main_of(answer), re.DOTALL)
+    return [unescape(each) for each in found]
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda each: each.key)
@@ -48,7 +49,7 @@ def test_an_unknown_client_is_the_first_one(sign_in, owner):
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda each: each.key)
 def test_the_documentation_has_the_same_lines(client):
     section = PAGE.split(f"\n### {client.name}\n")[1].split("\n### ")[0].split("\n## ")[0]
-    documented = re.findall(r"```\w+\n(.*?)\n```", section, re.S)
+    documented = re.findall(r"```\w+\n(.*?)\n```", section, re.DOTALL)
     wanted = [each.fill(BASE_URL) for each in (*client.sign_in, *client.pasted)]
     assert documented == wanted
 

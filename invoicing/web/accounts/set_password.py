@@ -29,8 +29,8 @@ from invoicing.web.accounts.sign_in import open_session
 NO_CODE = _("This code is not valid. Codes work once and for a short time: ask for another one.")
 IS_SET = _("Your password is set, and you are signed in.")
 IS_SET_ANEW = _(
-    "Your password is set, and you are signed in. Your earlier sessions have ended, and so has every"
-    " connection of an agent that acts as you."
+    "Your password is set, and you are signed in. Your earlier sessions have ended, and so has"
+    " every connection of an agent that acts as you."
 )
 
 
