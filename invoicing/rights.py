@@ -1,7 +1,9 @@
 """Who may administer what: the owner everything, others what Django's model permissions allow."""
 
+from collections.abc import Collection
+
 from django.contrib.auth.models import Permission as PermissionRow
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from invoicing.access import IMPORT_PERMISSIONS, Permission
@@ -38,6 +40,23 @@ def may_give_every_right(user: User) -> bool:
 
 def may_create_company(user: User) -> bool:
     return may_give_every_right(user) and not Company.objects.exists()
+
+
+def may_set_up(user: User) -> bool:
+    """Return whether the person sets the installation up: its owner, or who can become that."""
+    return may_create_company(user) or (is_administrator(user) and is_owner(user))
+
+
+def people_who_may(permissions: Collection[str]) -> QuerySet[User]:
+    """Return the active people, guests aside, who have all of these permissions."""
+    people = User.objects.listed()
+    for name in permissions:
+        app_label, _, codename = name.partition(".")
+        rows = PermissionRow.objects.filter(content_type__app_label=app_label, codename=codename)
+        given = Q(user_permissions__in=rows) | Q(groups__permissions__in=rows)
+        having = User.objects.filter(given | Q(is_superuser=True)).values("pk")
+        people = people.filter(pk__in=having)
+    return people
 
 
 def may_administer(user: User, permission: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
@@ -239,6 +239,13 @@ class CompanyAdmin(RecordAdmin):
     @override
     def create(self, request: HttpRequest, form: RecordForm) -> Model:
         return create_company(actor_of(request), form.changes())
+
+    @override
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> Any:
+        """Say that one is the owner now, and lead to what comes next."""
+        told = _("You added %(name)s, and are its owner now: only you decide about agents.")
+        messages.success(request, told % {"name": obj.name})
+        return redirect("setup")
 
     @override
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:

@@ -122,6 +122,8 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     session_revision = models.PositiveIntegerField(default=1, editable=False)
     # How often the hash of an unchanged password was upgraded; the trigger lets that end nothing.
     password_upgrades = models.PositiveIntegerField(default=0, db_default=0, editable=False)
+    # Since when the checklist of setting up is not on this person's home page any more.
+    setup_put_away_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     # These three and time off never leave through a tool.
     private_email = models.EmailField(blank=True, default="")

@@ -20,7 +20,7 @@ TAKEN_MEANWHILE = _("Somebody else saved the same at this moment. Please check a
 _UNSHOWN = frozenset(
     {
         *("password", "password_upgrades", "last_login", "session_revision"),
-        "passkeys_required_from",
+        *("passkeys_required_from", "setup_put_away_at"),
     }
 )
 

@@ -18,6 +18,7 @@ from invoicing.access import Permission
 from invoicing.errors import PermissionMissingError, RecordNotFoundError
 from invoicing.models import Company, User
 from invoicing.rights import may_create_company
+from invoicing.web.askable import whom_to_ask
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
@@ -75,7 +76,7 @@ def page(
 
 
 def _show_no_company(request: SignedInRequest) -> HttpResponse:
-    context = {"may_add_company": may_create_company(request.user)}
+    context = {"may_add_company": may_create_company(request.user), "ask": whom_to_ask()}
     return render(request, "invoicing/no_company.html", context, status=HTTPStatus.CONFLICT)
 
 

@@ -26,9 +26,15 @@ from invoicing.web.evidence import document as evidence_document
 from invoicing.web.evidence import downloads as evidence_downloads
 from invoicing.web.evidence import listing as evidence_listing
 from invoicing.web.home import page
+from invoicing.web.setup import connecting, taxes
+from invoicing.web.setup import page as setup_page
 
 urlpatterns = [
     path("", page.show_home, name="home"),
+    path("setup", setup_page.show_setup, name="setup"),
+    path("setup/taxes", taxes.propose_taxes, name="setup-taxes"),
+    path("setup/connect", connecting.connect, name="connect"),
+    path("setup/connect/call", connecting.tell_first_call, name="first-call"),
     path("sign-in", sign_in.sign_in, name="sign-in"),
     path("sign-in/passkey", passkey_sign_in.sign_in_with_passkey, name="sign-in-with-passkey"),
     path("sign-in/passkey/options", passkey_sign_in.make_options, name="passkey-options"),

@@ -14,6 +14,7 @@ from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import change_own_password, sign_out_everywhere
 from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.models import User
+from invoicing.rights import may_set_up
 from invoicing.web import passkeys, telling
 from invoicing.web.accounts.devices import find_device, remember_device
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
@@ -71,6 +72,7 @@ def _show(
         "form": form,
         "telling": {} if request.user.is_auditor else telling.describe(request),
         "passkeys": passkeys.describe(request),
+        "may_set_up": may_set_up(request.user),
         **context,
     }
     return render(request, "invoicing/account.html", values, status=status)

@@ -1,24 +1,37 @@
-"""The page on which somebody with a one-time code chooses a password."""
+"""The page on which somebody with a one-time code chooses a password, which signs them in.
+
+The code is as good as the password that it sets. From the day on from which passkeys are required,
+no password signs in, and this one neither.
+"""
 
 from functools import partial
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import use_code
 from invoicing.errors import CodeInvalidError
 from invoicing.models import User
+from invoicing.passkey_rule import has_come, required_from
 from invoicing.web.accounts.devices import remember_device
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_code
 from invoicing.web.accounts.password_forms import CodeForm
+from invoicing.web.accounts.sign_in import open_session
 
 # One sentence for every reason, so that nobody learns whose code it was, or whether it was one.
-NO_CODE = "This code is not valid. Codes work once and for a short time: ask for another one."
+NO_CODE = _("This code is not valid. Codes work once and for a short time: ask for another one.")
+IS_SET = _("Your password is set, and you are signed in.")
+IS_SET_ANEW = _(
+    "Your password is set, and you are signed in. Your earlier sessions have ended, and so has"
+    " every connection of an agent that acts as you."
+)
 
 
 @login_not_required
@@ -35,9 +48,14 @@ def set_password(request: HttpRequest) -> HttpResponse:
     person = _use(request, form) if form.is_valid() else None
     if person is None:
         return _show(request, form, status=422)
-    response = render(request, "invoicing/password_set.html")
-    # So that somebody whose password is being guessed can sign in by a code at least.
-    remember_device(response, person)
+    if has_come(required_from()):
+        response = render(request, "invoicing/password_set.html")
+        # So that somebody whose password is being guessed can sign in by a code at least.
+        remember_device(response, person)
+        return response
+    is_first = person.last_login is None
+    response = open_session(request, person)
+    messages.success(request, IS_SET if is_first else IS_SET_ANEW)
     return response
 
 

@@ -18,12 +18,13 @@ from invoicing.access import Permission
 from invoicing.languages import page_language
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.paper.formats import Formats, format_day, time_zone_of
-from invoicing.rights import is_owner, may_create_company
+from invoicing.rights import is_owner
 from invoicing.web.auditors import for_auditors
 from invoicing.web.home.day import describe_day
 from invoicing.web.home.issued import describe_issued
 from invoicing.web.home.owner import describe_for_owner
 from invoicing.web.pages import SignedInRequest, page
+from invoicing.web.setup.steps import describe_for_home
 
 CARDS_SHOWN = 4
 DRAFTS_SHOWN = 5
@@ -51,8 +52,8 @@ def show_home(request: SignedInRequest) -> HttpResponse:
         "day": describe_day(user, local),
         "owner": describe_for_owner(user, local) if approvers.may_administer(user) else None,
         "may_write": sees_documents and user.has_perm(Permission.MANAGE),
-        "may_add_company": may_create_company(user),
         "sees_nothing": not (user.is_staff or is_owner(user) or user.get_all_permissions()),
+        "setup": describe_for_home(user),
     }
     return render(request, "invoicing/home.html", context)
 

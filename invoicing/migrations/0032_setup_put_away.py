@@ -1,0 +1,15 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    """Only a nullable column, which a release before does not write."""
+
+    dependencies = [("invoices", "0026_home_page")]
+
+    operations = [
+        migrations.AddField(
+            model_name="user",
+            name="setup_put_away_at",
+            field=models.DateTimeField(blank=True, editable=False, null=True),
+        ),
+    ]
