@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('invoices', '0026_home_page'),
+        ('invoices', '0027_person_language'),
     ]
 
     operations = [

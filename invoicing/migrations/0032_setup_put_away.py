@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """Only a nullable column, which a release before does not write."""
 
-    dependencies = [("invoices", "0026_home_page")]
+    dependencies = [("invoices", "0028_customers_by_vat_number")]
 
     operations = [
         migrations.AddField(

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from invoicing.administration.acts import actor_of
 from invoicing.administration.setup import is_there, may_take_rates, take_rates
 from invoicing.fixed_point import format_fixed_point
-from invoicing.languages import APPLICATION_LANGUAGE, is_country, name_of_country
+from invoicing.languages import is_country, name_of_country, page_language
 from invoicing.models import Company
 from invoicing.paper.formats import Formats, format_day
 from invoicing.tax_proposals import (
@@ -67,7 +67,7 @@ def _show(request: SignedInRequest, company: Company, *, is_refused: bool = Fals
     has_country = is_country(company.country)
     context = {
         "company": company,
-        "country": name_of_country(company.country, APPLICATION_LANGUAGE) if has_country else "",
+        "country": name_of_country(company.country, page_language()) if has_country else "",
         "is_known": company.country in PERCENTAGES,
         "as_of": format_day(AS_OF),
         "language": language,
@@ -82,7 +82,7 @@ def _show(request: SignedInRequest, company: Company, *, is_refused: bool = Fals
 
 
 def _describe(rate: ProposedRate, language: str) -> dict[str, Any]:
-    formats = Formats(APPLICATION_LANGUAGE, "EUR", 2)
+    formats = Formats(page_language(), "EUR", 2)
     return {
         "rate": rate,
         "percentage": formats.percentage(format_fixed_point(rate.percentage)),
