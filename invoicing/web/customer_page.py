@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from invoicing.access import EXPORT_PERMISSIONS, WRITE_PERMISSIONS, Permission
-from invoicing.electronic_addresses import SCHEMES
+from invoicing.electronic_addresses import schemes
 from invoicing.languages import name_of_language, page_language
 from invoicing.models import Customer, Document, DocumentType, User
 from invoicing.paper.formats import Formats
@@ -101,7 +101,7 @@ def _parts_of(customer: Customer) -> Iterator[tuple[str, str]]:
     yield _("E-mail address"), customer.email
     yield _("Electronic address"), customer.electronic_address
     scheme = customer.electronic_address_scheme
-    yield _("Its scheme"), f"{SCHEMES.get(scheme, '')} ({scheme})" if scheme else ""
+    yield _("Its scheme"), f"{schemes().get(scheme, '')} ({scheme})" if scheme else ""
     yield _("E-invoice"), customer.get_e_invoice_display()
     yield _("Buyer reference"), customer.buyer_reference
     yield _("Language"), name_of_language(customer.language) if customer.language else ""
