@@ -24,7 +24,7 @@ from invoicing.admin.tax_meanings import ask_meanings, may_say_meanings, unknown
 from invoicing.fixed_point import DECIMALS
 from invoicing.models import TaxRate
 from invoicing.totals import HUNDRED_PERCENT
-from invoicing.web.typed_numbers import parse_typed
+from invoicing.web.typed_numbers import parse_typed, write_number
 
 REPLACED = (
     "If you change the name or percentage of an active rate, it becomes inactive and a new one"
@@ -51,7 +51,7 @@ class TaxRateForm(MeaningForm, RecordForm):
         super().__init__(*args, **kwargs)
         show_rate(self, self.instance)
         if not self.instance._state.adding:
-            self.initial["percentage"] = self.instance.percentage
+            self.initial["percentage"] = write_number(self.instance.percentage)
 
     def clean_percentage(self) -> int:
         typed = self.cleaned_data["percentage"]
@@ -85,7 +85,7 @@ class TaxRateAdmin(RecordAdmin):
 
     @admin.display(description="percentage", ordering="percentage_ten_thousandths")
     def percent(self, rate: TaxRate) -> str:
-        return f"{rate.percentage} %"
+        return f"{write_number(rate.percentage)} %"
 
     @admin.display(description="category", ordering="category")
     def meaning(self, rate: TaxRate) -> str:
