@@ -4,10 +4,12 @@ import math
 import re
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from babel.messages import Catalog
 from babel.messages.mofile import write_mo
 
+from invoicing.models import User
 from tests.translations import PARTS, extract_messages
 
 # Any language without a catalogue of ours; numbers and dates are written in it.
@@ -43,3 +45,16 @@ def write_catalogue(folder: Path) -> None:
     path = folder / LANGUAGE / "LC_MESSAGES" / "django.mo"
     path.parent.mkdir(parents=True)
     path.write_bytes(compiled.getvalue())
+
+
+def offer(settings: Any, folder: Path) -> None:
+    """Offer the language to people, until the settings are restored."""
+    write_catalogue(folder)
+    settings.LOCALE_PATHS = [folder]
+    settings.LANGUAGES = [*settings.LANGUAGES, (LANGUAGE, "Stretched")]
+
+
+def speak(person: User, language: str = LANGUAGE) -> User:
+    """Choose the language for the person."""
+    User.objects.filter(pk=person.pk).update(language=language)
+    return person

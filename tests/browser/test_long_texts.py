@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page
 
-from invoicing.models import User
 from tests.approvals import prepare
 from tests.browser.inspection import SPILT, WIDTHS, fits
 from tests.factories import make_draft, make_issued
-from tests.stretched import LANGUAGE, stretch, write_catalogue
+from tests.stretched import LANGUAGE, offer, speak, stretch
 from tests.web.pages import all_pages, path_of
 
 # A page looks the same on both databases.
@@ -27,22 +28,9 @@ ADMIN = (
 )
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    made = tmp_path_factory.mktemp("locale")
-    write_catalogue(made)
-    return made
-
-
 @pytest.fixture(autouse=True)
-def _stretched(folder: Any, settings: Any) -> None:
-    settings.LOCALE_PATHS = [folder]
-    settings.LANGUAGES = [*settings.LANGUAGES, (LANGUAGE, "Stretched")]
-
-
-def speak(person: User) -> User:
-    User.objects.filter(pk=person.pk).update(language=LANGUAGE)
-    return person
+def _stretched(tmp_path: Path, settings: Any) -> None:
+    offer(settings, tmp_path)
 
 
 def look(page: Page, path: str) -> None:
@@ -72,7 +60,7 @@ def is_page(answer: Any) -> bool:
 def test_no_page_spills_on_a_phone_in_a_language_of_long_words(
     open_page, sign_in, delegate, customer, subtests
 ):
-    asked = prepare(delegate, make_draft(customer=customer)).approval
+    asked = prepare(make_draft(customer=customer), user=delegate, now=timezone.now()).approval
     draft, issued = make_draft(customer=customer), make_issued(customer=customer)
     records = [draft.pk, issued.pk, customer.pk, delegate.pk, asked.pk]
     paths = list(find_pages(sign_in(speak(delegate)), records))
