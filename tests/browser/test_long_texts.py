@@ -41,7 +41,7 @@ def look(page: Page, path: str) -> None:
 
 def test_a_text_grows_by_its_words_and_keeps_what_is_filled_in():
     assert stretch("Sign out") == "SignSi outou"
-    assert stretch("%(count)d of <b>{name}</b>") == "%(count)d ofo <b>{name}</b>"
+    assert stretch("%(count)d <b>{name}</b> out") == "%(count)d <b>{name}</b> outou"
 
 
 def find_pages(browser: Any, records: list[object]) -> Iterator[str]:
