@@ -79,7 +79,7 @@ class ExportForm(FilterForm):
             (DocumentType.CREDIT_NOTE, _("Credit notes")),
         ],
     )
-    kind = forms.ChoiceField(choices=[(kind, kind) for kind in ExportKind])
+    kind = forms.ChoiceField(label=_("File"), choices=[(kind, kind) for kind in ExportKind])
 
     def selection(self, customer: Customer | None, writer: Mapping[str, Any]) -> Selection:
         chosen = {name: value for name, value in self.cleaned_data.items() if name != "kind"}

@@ -3,6 +3,7 @@
 import re
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, ngettext
 
 _TYPED = re.compile(r"([0-9]+)(?:([.,])([0-9]+))?", re.ASCII)
 # A dot or a comma right here may separate thousands: "1.500", but neither "0.500" nor "1234.500".
@@ -25,7 +26,9 @@ def parse_typed(text: str, *, decimals: int, is_percentage: bool = False) -> int
     match = _TYPED.fullmatch(typed)
     if match is None:
         raise MistypedNumberError(
-            "Write digits, and a dot before decimals: 1234.50, without spaces or other signs."
+            gettext(
+                "Write digits, and a dot before decimals: 1234.50, without spaces or other signs."
+            )
         )
     whole, mark, fraction = match.groups(default="")
     is_usual = mark == "." and (is_percentage or decimals == _THOUSAND_DIGITS)
@@ -38,16 +41,22 @@ def parse_typed(text: str, *, decimals: int, is_percentage: bool = False) -> int
 
 def _name_both(whole: str, fraction: str, decimals: int) -> str:
     """Return how to write each of the two numbers that are meant, if it can be accepted."""
-    question, large = "This can be read in two ways.", whole + fraction
-    fraction = fraction.rstrip("0")
+    large, fraction = whole + fraction, fraction.rstrip("0")
     if len(fraction) > decimals:
-        return f"{question} Write {large} if you mean that. {_limit(decimals)}"
-    small = f"{whole}.{fraction}" if fraction else whole
-    return f"{question} Write {large} or {avoid_grouping(small, decimals=decimals)}."
+        text = gettext("This can be read in two ways. Write %(large)s if you mean that. %(limit)s")
+        return text % {"large": large, "limit": _limit(decimals)}
+    small = avoid_grouping(f"{whole}.{fraction}" if fraction else whole, decimals=decimals)
+    text = gettext("This can be read in two ways. Write %(large)s or %(small)s.")
+    return text % {"large": large, "small": small}
 
 
 def _limit(decimals: int) -> str:
-    return f"Write at most {decimals} decimals." if decimals else "Write no decimals here."
+    if not decimals:
+        return gettext("Write no decimals here.")
+    text = ngettext(
+        "Write at most %(number)s decimal.", "Write at most %(number)s decimals.", decimals
+    )
+    return text % {"number": decimals}
 
 
 def avoid_grouping(number: str, *, decimals: int) -> str:

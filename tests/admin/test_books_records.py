@@ -154,7 +154,9 @@ def test_a_change_that_the_database_refuses_is_said_in_the_form(desk, customer, 
         raise IntegrityError
 
     monkeypatch.setattr(Customer, "save", fail)
-    assert refused(lambda: save(desk, customer, city="Antwerp")) == {"__all__": [str(TAKEN_MEANWHILE)]}
+    assert refused(lambda: save(desk, customer, city="Antwerp")) == {
+        "__all__": [str(TAKEN_MEANWHILE)]
+    }
 
 
 def test_a_team_is_added_archived_and_brought_back(desk, connect, delegate, colleague):
