@@ -1,4 +1,4 @@
-"""What the administration calls records and their fields is marked, so that it can be translated."""
+"""What the administration calls records and their fields is marked, to be translated."""
 
 import pytest
 from django.contrib import admin
