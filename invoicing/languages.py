@@ -27,6 +27,12 @@ def page_language() -> str:
     return get_language() or settings.LANGUAGE_CODE
 
 
+def pages_languages() -> list[tuple[str, str]]:
+    """Return the code and the name of each language of the pages, named in itself: "Deutsch"."""
+    codes = dict(settings.LANGUAGES)
+    return [(code, locale_of(code).get_display_name(code) or code) for code in codes]
+
+
 @cache
 def locale_of(language: str) -> Locale:
     """Return the locale of a language such as "de"; raises UnknownLocaleError if CLDR has none."""

@@ -58,6 +58,8 @@ class UserFactory(RecordFactory[User]):
     email = Sequence(lambda number: f"person{number}@halden.example")
     # An unusable password: most tests sign nobody in, and hashing is slow.
     password = "!"
+    # They were asked at an earlier sign-in.
+    time_zone_chosen_at = ISSUED_AT
 
     @override
     @classmethod

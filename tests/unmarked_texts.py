@@ -224,7 +224,10 @@ def _find_in_call(node: ast.Call) -> Iterator[str]:
 
 
 def _find_in_class(node: ast.ClassDef) -> Iterator[str]:
-    is_choice = any(_name_of(base) == "TextChoices" for base in node.bases)
+    bases = {_name_of(base) for base in node.bases}
+    if "Func" in bases:  # whose field is of no record
+        return
+    is_choice = "TextChoices" in bases
     for each in node.body:
         if not (isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)):
             continue

@@ -69,7 +69,7 @@ class PersonAdmin(ConfirmedRecordAdmin):
     search_fields = ("name", "email", "job_title")
     ordering = ("name", "email")
     fieldsets = (
-        (None, {"fields": (("name", "job_title"), ("manager", "time_zone"), "skills")}),
+        (None, {"fields": (("name", "job_title"), ("manager", "time_zone", "language"), "skills")}),
         (
             _("Sign-in"),
             {

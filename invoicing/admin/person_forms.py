@@ -1,34 +1,34 @@
 """The form of a person: profile, sign-in, rights and working hours."""
 
 from datetime import time
-from functools import cache
 from typing import Any
-from zoneinfo import available_timezones
 
 from django import forms
 from django.contrib.auth.models import Group
 from django.utils.dates import WEEKDAYS as WEEKDAY_NAMES
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
-from agent_access.translations import Text
 from invoicing.admin.fields import CheckboxesField, HoursField, PermissionsField, PersonField
 from invoicing.admin.records import RecordForm
 from invoicing.administration.people import digest_person
+from invoicing.administration.preferences import UNKNOWN_ZONE
+from invoicing.languages import pages_languages
 from invoicing.models import Skill, User
 from invoicing.services.working_hours import WEEKDAYS, Stretch, read_hours
+from invoicing.time_zones import zone_names
 
 NEGATIVE_RATE = _("Write an hourly rate of 0 or more.")
-# Names in the IANA database that say nothing to another machine.
-NO_ZONES = {"localtime", "Factory"}
-UNKNOWN_ZONE = _("Choose a name of the IANA time zone database, such as Europe/Berlin.")
 
 
-@cache  # its files take 30 ms to read
-def _zones() -> list[tuple[str, Text]]:
+def _zones() -> list[tuple[str, str]]:
     # The first one is what a browser shows for a person whose zone is unknown by now.
-    known = sorted(available_timezones() - NO_ZONES)
-    return [("", _("Choose one")), *((zone, zone) for zone in known)]
+    return [("", gettext("Choose one")), *((zone, zone) for zone in zone_names())]
+
+
+def _languages() -> list[tuple[str, str]]:
+    return [("", gettext("As in their browser")), *pages_languages()]
 
 
 class PersonForm(RecordForm):
@@ -38,6 +38,12 @@ class PersonForm(RecordForm):
         initial="UTC",
         help_text=_("Dates and times are shown to this person in it."),
         error_messages={"invalid_choice": UNKNOWN_ZONE},
+    )
+    language = forms.ChoiceField(
+        label=_("Language"),
+        choices=_languages,
+        required=False,
+        help_text=_("Pages, mails and notifications are in it."),
     )
     manager = PersonField(
         User.objects.listed().order_by("name", "email"), label=_("Manager"), required=False

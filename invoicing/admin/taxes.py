@@ -26,7 +26,7 @@ from invoicing.admin.tax_meanings import ask_meanings, may_say_meanings, unknown
 from invoicing.fixed_point import DECIMALS
 from invoicing.models import TaxRate
 from invoicing.totals import HUNDRED_PERCENT
-from invoicing.web.typed_numbers import parse_typed
+from invoicing.web.typed_numbers import parse_typed, write_number
 
 REPLACED = _(
     "If you change the name or percentage of an active rate, it becomes inactive and a new one"
@@ -58,10 +58,10 @@ class TaxRateForm(MeaningForm, RecordForm):
         super().__init__(*args, **kwargs)
         show_rate(self, self.instance)
         if not self.instance._state.adding:
-            self.initial[gettext("percentage")] = self.instance.percentage
+            self.initial["percentage"] = write_number(self.instance.percentage)
 
     def clean_percentage(self) -> int:
-        typed = self.cleaned_data[gettext("percentage")]
+        typed = self.cleaned_data["percentage"]
         percentage = parse_typed(typed, decimals=DECIMALS, is_percentage=True)
         if percentage > HUNDRED_PERCENT:
             raise forms.ValidationError(TOO_MUCH)
@@ -73,7 +73,7 @@ class TaxRateForm(MeaningForm, RecordForm):
 
     @override
     def changes(self) -> dict[str, Any]:
-        percentage = self.cleaned_data[gettext("percentage")]
+        percentage = self.cleaned_data["percentage"]
         own = {**super().changes(), "percentage_ten_thousandths": percentage}
         return own | rate_changes(self)
 
@@ -92,7 +92,7 @@ class TaxRateAdmin(RecordAdmin):
 
     @admin.display(description=_("percentage"), ordering="percentage_ten_thousandths")
     def percent(self, rate: TaxRate) -> str:
-        return f"{rate.percentage} %"
+        return f"{write_number(rate.percentage)} %"
 
     @admin.display(description=_("category"), ordering="category")
     def meaning(self, rate: TaxRate) -> str:

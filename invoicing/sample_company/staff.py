@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Group
 from django.contrib.auth.models import Permission as PermissionRow
+from django.utils import timezone
 
 from invoicing.models import Skill, Team, TimeOff, TimeOffKind, User, WorkingHours
 from invoicing.sample_company.tables import COMPANY, Row, read_table, split_cell
@@ -42,6 +43,7 @@ def _write_person(row: Row, number: int, manager: User | None) -> User:
         job_title=row["job_title"],
         manager=manager,
         time_zone=row["time_zone"],
+        time_zone_chosen_at=timezone.now(),
         is_active=row["status"] != "deactivated",
         is_guest=row["status"] == "guest",
         private_email=f"{mailbox}@home.{DOMAIN}",

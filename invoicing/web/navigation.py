@@ -5,6 +5,8 @@ from typing import Any, NamedTuple, cast
 from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from agent_access.admin_site import may_administer
 from agent_access.approvals.inbox import Waiting, find_waiting
@@ -17,21 +19,21 @@ from invoicing.web.pages import SignedInRequest
 class Section(NamedTuple):
     """A part of the application, for those who have all its permissions."""
 
-    label: str
+    label: str | Promise
     route: str
     permissions: tuple[Permission, ...] = ()
 
 
-EVIDENCE = Section("Evidence", "evidence", (Permission.AUDIT,))
-HOME = Section("Home", "home")
-APPROVALS = Section("Approvals", "agent_approvals:inbox")
+EVIDENCE = Section(_("Evidence"), "evidence", (Permission.AUDIT,))
+HOME = Section(_("Home"), "home")
+APPROVALS = Section(_("Approvals"), "agent_approvals:inbox")
 SECTIONS = (
     HOME,
-    Section("Documents", "documents", (Permission.VIEW_DOCUMENT,)),
+    Section(_("Documents"), "documents", (Permission.VIEW_DOCUMENT,)),
     APPROVALS,
-    Section("Customers", "customers", (Permission.VIEW_CUSTOMER,)),
-    Section("People", "people", (Permission.VIEW_PERSON,)),
-    Section("Exports", "exports", EXPORT_PERMISSIONS),
+    Section(_("Customers"), "customers", (Permission.VIEW_CUSTOMER,)),
+    Section(_("People"), "people", (Permission.VIEW_PERSON,)),
+    Section(_("Exports"), "exports", EXPORT_PERMISSIONS),
     EVIDENCE,
 )
 
@@ -62,12 +64,12 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
         waiting = find_waiting(user) if section is APPROVALS else None
         links.append(_link(request, section.label, section.route, waiting))
     if admin.site.has_permission(request):
-        links.append(_link(request, "Administration", "admin:index"))
+        links.append(_link(request, _("Administration"), "admin:index"))
     return {"navigation": links, "asks_what_waits": not user.is_auditor}
 
 
 def _link(
-    request: HttpRequest, label: str, route: str, waiting: Waiting | None = None
+    request: HttpRequest, label: str | Promise, route: str, waiting: Waiting | None = None
 ) -> dict[str, Any]:
     """Return an entry; `waiting` is None where nothing ever waits for anybody."""
     href = reverse(route)

@@ -18,7 +18,7 @@ from invoicing.web import (
     people,
     telling,
 )
-from invoicing.web.accounts import account, passkey_sign_in, set_password, sign_in
+from invoicing.web.accounts import account, passkey_sign_in, preferences, set_password, sign_in
 from invoicing.web.drafts import editor
 from invoicing.web.evidence import document as evidence_document
 from invoicing.web.evidence import downloads as evidence_downloads
@@ -33,6 +33,7 @@ urlpatterns = [
     path("sign-out", sign_in.sign_out, name="sign-out"),
     path("set-password", set_password.set_password, name="set-password"),
     path("account", account.account, name="account"),
+    path("account/preferences", preferences.preferences, name="preferences"),
     path("account/sign-out-everywhere", account.end_own_sessions, name="end-own-sessions"),
     path(
         "",

@@ -39,6 +39,7 @@ MIDNIGHT = datetime(2026, 3, 3, tzinfo=UTC)
 OPEN = {
     "home": 302,
     "account": 200,
+    "preferences": 200,
     "page": 200,
     "evidence": 200,
     "evidence-of": 200,

@@ -4,13 +4,19 @@ from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
+from django.utils.translation import override
 
 from invoicing.fixed_point import DECIMALS
 from invoicing.models import User
 from invoicing.money import MAX_AMOUNT, SUPPORTED_CURRENCIES, minor_unit
 from invoicing.paper import formats
-from invoicing.paper.formats import Formats, format_day, format_instant, local_date
-from invoicing.web.typed_numbers import MistypedNumberError, format_typed, parse_typed
+from invoicing.paper.formats import Formats, format_count, format_day, format_instant, local_date
+from invoicing.web.typed_numbers import (
+    MistypedNumberError,
+    avoid_grouping,
+    format_typed,
+    parse_typed,
+)
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
@@ -124,17 +130,26 @@ def test_a_moment_that_has_not_come_has_no_text():
         (4, {"1,2345": 12345, "1.2340": 12340}),
         # No separator of thousands stands there.
         (4, {"0.500": 5000, "0,500": 5000, "1234.500": 12345000, "1234,500": 12345000}),
+        # Both signs, or one of them twice: each is one number only.
+        (2, {"1.234,50": 123450, "1,234.50": 123450, "1.234.567": 123456700}),
+        (2, {"1,234,567": 123456700, "12.345.678,9": 1234567890}),
+        (3, {"1.234,567": 1234567, "1,234.567": 1234567}),
     ],
 )
-def test_a_typed_number_is_kept_to_the_digit(decimals, values):
-    assert {text: parse_typed(text, decimals=decimals) for text in values} == values
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_typed_number_is_kept_to_the_digit(decimals, values, language):
+    if language == "de" and decimals == 3:  # a comma begins those decimals there
+        swapped = str.maketrans(".,", ",.")
+        values = {text.translate(swapped): value for text, value in values.items()}
+    with override(language):
+        assert {text: parse_typed(text, decimals=decimals) for text in values} == values
 
 
 @pytest.mark.parametrize(
     ("decimals", "texts"),
     [
         (0, ("1.500", "1,234", "1.5")),
-        (2, ("1.000", "1.234", "1.", ".5", "1 234", "1.234,50", "1,234.50", "-1", "+1", "1e3")),
+        (2, ("1.000", "1.234", "1.", ".5", "1 234", "1.23,45", "1,2345.6", "-1", "+1", "1e3")),
         (2, ("²", "\N{ARABIC-INDIC DIGIT ONE}", "", "NaN")),
         (3, ("1,234",)),
         (4, ("1,234", "1.500", "12.340", "999.999")),
@@ -146,13 +161,45 @@ def test_a_number_that_could_be_another_is_refused(decimals, texts, subtests):
             parse_typed(text, decimals=decimals)
 
 
-def test_a_dot_begins_the_decimals_of_a_percentage():
-    assert parse_typed("8.875", decimals=4, is_percentage=True) == 88_750
-    with pytest.raises(MistypedNumberError):
-        parse_typed("8,875", decimals=4, is_percentage=True)
+@pytest.mark.parametrize(("language", "read", "refused"), [("en", ".", ","), ("de", ",", ".")])
+def test_the_sign_of_the_language_begins_the_decimals_of_a_percentage(language, read, refused):
+    with override(language):
+        assert parse_typed(f"8{read}875", decimals=4, is_percentage=True) == 88_750
+        with pytest.raises(MistypedNumberError):
+            parse_typed(f"8{refused}875", decimals=4, is_percentage=True)
 
 
 @pytest.mark.parametrize("value", [0, 1, 99, 100, 12345, MAX_AMOUNT])
 @pytest.mark.parametrize("decimals", [0, 2, 3, DECIMALS])
-def test_what_is_written_is_typed_back(value, decimals):
-    assert parse_typed(format_typed(value, decimals=decimals), decimals=decimals) == value
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_what_is_written_is_typed_back(value, decimals, language):
+    with override(language):
+        assert parse_typed(format_typed(value, decimals=decimals), decimals=decimals) == value
+
+
+@pytest.mark.parametrize(
+    ("language", "price", "quantity", "problem"),
+    [
+        ("en", "1234.50", "1.2340", "Write 1500 or 1.5."),
+        ("de", "1234,50", "1,2340", "Write 1500 or 1,5."),
+    ],
+)
+def test_a_form_has_numbers_in_the_language_of_the_page(language, price, quantity, problem):
+    """The sentence itself may be translated; its numbers are at its end in each language."""
+    with override(language):
+        assert format_typed(123450, decimals=2) == price
+        assert avoid_grouping("1.234", decimals=4) == quantity
+        with pytest.raises(MistypedNumberError) as refused:
+            parse_typed("1.500", decimals=2)
+    for number in problem.removesuffix(".").split()[1::2]:
+        assert number in refused.value.message
+
+
+def test_pages_write_moments_days_and_counts_in_their_language():
+    moment, user = datetime(2026, 3, 2, 9, 30, tzinfo=UTC), User(time_zone="Europe/Berlin")
+    with override("de"):
+        assert format_instant(moment, user) == "2. März 2026, 10:30 CET"
+        assert format_day(moment.date()) == "2. März 2026"
+        assert format_count(1_234_567) == "1.234.567"
+    assert format_instant(moment, user) == "March 2, 2026, 10:30 CET"
+    assert format_count(1_234_567) == "1,234,567"

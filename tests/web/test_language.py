@@ -8,8 +8,11 @@ from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext, override
 
+from agent_access.passkeys.mails import Change, tell_of
+from agent_access.telling.messages import read_by
+from agent_access.telling.models import Preferences
 from config.languages import find_languages
 from invoicing.models import User
 from tests.agents import HOST
@@ -124,6 +127,32 @@ def test_an_agent_reads_english_whatever_its_header_and_its_person_say(client, d
     said = [json.loads(each.content) for each in answers]
     assert said[0::2] == said[1::2]
     assert not any("Content-Language" in each.headers for each in answers)
+
+
+def test_an_agent_reads_english_in_whichever_language_the_process_is(client, agent):
+    headers = {"host": HOST, "authorization": f"Bearer {agent.credential}"}
+    paths = ("/api/v1/nowhere", "/api/v1/tools")
+    english = [client.get(path, secure=True, headers=headers).json() for path in paths]
+    with override("de"):
+        assert [client.get(path, secure=True, headers=headers).json() for path in paths] == english
+
+
+@pytest.mark.parametrize(("chosen", "told"), [("de", "Genehmigungen"), ("", "Approvals")])
+def test_people_are_told_in_the_language_that_they_chose(person, chosen, told):
+    person.language = chosen
+    with read_by(Preferences(person=person, language="en")):
+        assert gettext("Approvals") == told
+    assert gettext("Approvals") == "Approvals"
+
+
+def test_a_mail_about_a_passkey_is_in_the_language_of_whose_it_is(
+    person, settings, mailoutbox, django_capture_on_commit_callbacks
+):
+    settings.AGENT_ACCESS |= {"MAIL_FROM": "service@halden.example"}
+    person.language = "de"
+    with django_capture_on_commit_callbacks(execute=True):
+        tell_of(Change.ADDED, person)
+    assert [each.subject for each in mailoutbox] == ["Ihrem Konto wurde ein Passkey hinzugefügt"]
 
 
 def test_a_language_is_offered_as_soon_as_it_has_a_catalogue(tmp_path):

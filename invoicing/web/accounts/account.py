@@ -9,19 +9,22 @@ from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from invoicing.administration.acts import actor_of
 from invoicing.administration.sign_ins import change_own_password, sign_out_everywhere
 from invoicing.errors import ConflictError, PermissionMissingError
+from invoicing.languages import pages_languages
 from invoicing.models import User
 from invoicing.web import passkeys, telling
 from invoicing.web.accounts.devices import find_device, remember_device
 from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, count_attempt
 from invoicing.web.accounts.password_forms import OwnPasswordForm
+from invoicing.web.accounts.preferences import SAVED
 from invoicing.web.auditors import for_auditors
 from invoicing.web.pages import SignedInRequest, page
 
-CHANGED_MEANWHILE = (
+CHANGED_MEANWHILE = _(
     "Your password was changed elsewhere at this moment, or you were signed out. Please check"
     " again."
 )
@@ -32,8 +35,8 @@ CHANGED_MEANWHILE = (
 def account(request: SignedInRequest) -> HttpResponse:
     """Change the password by POST; this session goes on, all others end."""
     if request.method != "POST":
-        is_changed = "changed" in request.GET
-        return _show(request, OwnPasswordForm(user=request.user), is_changed=is_changed)
+        done = {"is_changed": "changed" in request.GET, "is_saved": SAVED in request.GET}
+        return _show(request, OwnPasswordForm(user=request.user), **done)
     try:
         email = request.user.email
         count_attempt(account=email, device=find_device(request, email))
@@ -69,6 +72,7 @@ def _show(
 ) -> HttpResponse:
     values = {
         "form": form,
+        "language_name": dict(pages_languages()).get(request.user.language),
         "telling": {} if request.user.is_auditor else telling.describe(request),
         "passkeys": passkeys.describe(request),
         **context,

@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from agent_access.passkeys.assertions import Asserted, AssertionRefusedError, verify_assertion
@@ -47,7 +48,11 @@ def make_options(request: HttpRequest) -> HttpResponse:
 
 
 def _tell_to_wait(*, status: int, minutes_to_wait: int) -> HttpResponse:
-    problem = f"Too many attempts. Please wait {minutes_to_wait} minutes and try again."
+    problem = ngettext(
+        "Too many attempts. Please wait %(count)d minute and try again.",
+        "Too many attempts. Please wait %(count)d minutes and try again.",
+        minutes_to_wait,
+    ) % {"count": minutes_to_wait}
     return JsonResponse({"problem": problem}, status=status)
 
 

@@ -4,16 +4,23 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.password_validation import password_validators_help_text_html
+from django.utils.functional import Promise, lazy
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.models import User
 
-DIFFERENT = "The two passwords differ."
+DIFFERENT = _("The two passwords differ.")
+# Of a form that is declared before anybody reads it.
+Text = str | Promise
+
+_rules = lazy(password_validators_help_text_html, str)
+
 CODE_LENGTH = 100
 PASSWORD_LENGTH = 1024
 
 
-def password_field(label: str, *, is_new: bool = True, help_text: str = "") -> forms.CharField:
+def password_field(label: Text, *, is_new: bool = True, help_text: Text = "") -> forms.CharField:
     kind = "new-password" if is_new else "current-password"
     return forms.CharField(
         label=label,
@@ -27,15 +34,15 @@ def password_field(label: str, *, is_new: bool = True, help_text: str = "") -> f
 def check_own_password(user: User, password: str) -> str:
     """Return the password if it is the person's own; raises ValidationError."""
     if not user.check_password(password):
-        raise forms.ValidationError("This is not your password.")
+        raise forms.ValidationError(_("This is not your password."))
     return password
 
 
 class NewPasswordForm(forms.Form):
     """A new password, typed twice; the validators run when it is written."""
 
-    password = password_field("New password", help_text=password_validators_help_text_html())
-    again = password_field("Repeat the password")
+    password = password_field(_("New password"), help_text=_rules())
+    again = password_field(_("Repeat the password"))
 
     @override
     def clean(self) -> None:
@@ -48,7 +55,7 @@ class CodeForm(NewPasswordForm):
     """A script takes the code out of the link; without scripts a person types it."""
 
     code = forms.CharField(
-        label="One-time code",
+        label=_("One-time code"),
         max_length=CODE_LENGTH,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
@@ -58,7 +65,7 @@ class CodeForm(NewPasswordForm):
 class OwnPasswordForm(NewPasswordForm):
     """Asks for the current password, which a passer-by at an open browser does not know."""
 
-    current = password_field("Current password", is_new=False)
+    current = password_field(_("Current password"), is_new=False)
     field_order = ("current", "password", "again")
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:

@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from invoicing.administration.acts import actor_of
@@ -18,7 +19,7 @@ from invoicing.web.accounts.limits import AttemptRefusedError, answer_refused, c
 from invoicing.web.accounts.password_forms import CodeForm
 
 # One sentence for every reason, so that nobody learns whose code it was, or whether it was one.
-NO_CODE = "This code is not valid. Codes work once and for a short time: ask for another one."
+NO_CODE = _("This code is not valid. Codes work once and for a short time: ask for another one.")
 
 
 @login_not_required

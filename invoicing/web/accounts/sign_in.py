@@ -12,7 +12,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from invoicing.administration.passkeys import has_passkey
@@ -27,11 +27,12 @@ from invoicing.web.accounts.limits import (
     count_attempt,
     refund_attempt,
 )
+from invoicing.web.accounts.next_page import next_path
 from invoicing.web.accounts.password_forms import password_field
+from invoicing.web.accounts.preferences import ask_at_first
 from invoicing.web.auditors import always_for_auditors
 from invoicing.web.late_forms import keeps_typed_at, read_late_form, show_late_form
 
-HOME = "/"
 # The query parameter with which the page says that a button was pressed too late.
 LATE = "late"
 
@@ -40,11 +41,11 @@ class SignInForm(forms.Form):
     """Its fields have the names that password managers and scripts look for."""
 
     username = forms.CharField(
-        label="Work e-mail",
+        label=_("Work e-mail"),
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "username webauthn", "autofocus": True}),
     )
-    password = password_field("Password", is_new=False)
+    password = password_field(_("Password"), is_new=False)
 
 
 @login_not_required
@@ -95,14 +96,14 @@ def open_session(request: HttpRequest, person: User, **proven: Any) -> HttpRespo
     # An instant, not a duration: with that, each change of the session would put off its end.
     request.session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
     note_attempt(SignInOutcome.SIGNED_IN, person.pk)
-    response = continue_after_sign_in(request)
+    response = ask_at_first(person, continue_after_sign_in(request))
     remember_device(response, person)
     return response
 
 
 def continue_after_sign_in(request: HttpRequest) -> HttpResponse:
     """Redirect to the page that was asked for, or offer the form that was typed before."""
-    path, typed = _next_path(request), request.POST.get("typed")
+    path, typed = next_path(request), request.POST.get("typed")
     if typed and keeps_typed_at(path):
         return show_late_form(request, path, QueryDict(typed))
     return redirect(path)
@@ -127,21 +128,12 @@ def show_sign_in(
 ) -> HttpResponse:
     values = {
         "form": form,
-        "next": _next_path(request),
+        "next": next_path(request),
         "typed": request.POST.get("typed", ""),
         "is_late": LATE in request.GET,
         **context,
     }
     return render(request, "invoicing/sign_in.html", values, status=status)
-
-
-def _next_path(request: HttpRequest) -> str:
-    """Return the path that was asked for if it is on this site, or that of the start page."""
-    path = request.POST.get("next") or request.GET.get("next") or HOME
-    # The query string cannot lead elsewhere, and that of an OAuth request may be too long to check.
-    place = path.partition("?")[0]
-    is_own = place.startswith("/") and url_has_allowed_host_and_scheme(place, allowed_hosts=None)
-    return path if is_own else HOME
 
 
 @always_for_auditors

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from agent_access.visible_text import mark_invisible
 from invoicing.identifiers import read_uuid
-from invoicing.languages import countries_by_name, page_language
+from invoicing.languages import countries_by_name, locale_of, page_language
 from invoicing.models import Company, Document, TaxRate, User
 from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.totals import DiscountType
@@ -89,6 +89,6 @@ def _currencies(document: Document | None) -> Options:
     # ISO 4217 may have withdrawn the draft's own. A browser would select the first one instead.
     codes = {*SUPPORTED_CURRENCIES, *([document.currency_code] if document else [])}
     return [
-        (code, f"{code}, {get_currency_name(code, locale=page_language())}")
+        (code, f"{code}, {get_currency_name(code, locale=locale_of(page_language()))}")
         for code in sorted(codes)
     ]

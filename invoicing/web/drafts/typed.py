@@ -215,4 +215,4 @@ def _write_discount(line: Line, decimals: int) -> str:
     if line.discount_type == DiscountType.AMOUNT:
         return format_typed(line.discount_value, decimals=decimals)
     percent = format_typed(line.discount_value, decimals=PERCENT_DECIMALS)
-    return percent.rstrip("0").rstrip(".")
+    return percent.rstrip("0").rstrip(".,")
