@@ -5,10 +5,12 @@ Where a code has several causes that the caller may know, each cause has a sente
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext
 from typing_extensions import override
 
 __all__ = [
@@ -45,10 +47,19 @@ def format_challenge(parameters: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class FieldProblem:
-    """One wrong field: its path (`parts.0.weight`) and a fixed text, never its value."""
+    """One wrong field: its path (`parts.0.weight`) and a fixed text, never its value.
+
+    Pages tell the text in their language, from the `phrase` whose placeholders `values` fill, if it
+    has any.
+    """
 
     field: str
     problem: str
+    phrase: str = dataclass_field(default="", compare=False)
+    values: Mapping[str, Any] = dataclass_field(default_factory=dict, compare=False)
+
+    def told(self) -> str:
+        return gettext(self.phrase or self.problem).format(**self.values)
 
 
 class ToolError(Exception):

@@ -77,12 +77,13 @@ ENCODED_TEXTS: Mapping[str, str] = {
 JSON_BEGINNING = re.compile(r"\s*[\[{]")
 
 
-def problem(text: str, code: str = PROBLEM) -> PydanticCustomError:
+def problem(text: str, code: str = PROBLEM, **values: int) -> PydanticCustomError:
     """Return the error for a validator to raise; `text` is fixed and holds no submitted value.
 
-    A form finds by the `code` which problems it words otherwise.
+    `values` fill its placeholders, such as {longest}. Pages translate it if it is marked by
+    gettext_noop. A form finds by the `code` which problems it words otherwise.
     """
-    return PydanticCustomError(code, "{text}", {"text": text})
+    return PydanticCustomError(code, "{text}", {"text": text, **values})
 
 
 def holds_json(value: Any) -> bool:
@@ -140,15 +141,15 @@ class ToolInput(BaseModel):
 def find_problems(error: ValidationError) -> Iterator[tuple[FieldProblem, str]]:
     """Yield each problem, and the code by which a form may word it otherwise."""
     for wrong in error.errors(include_url=False):
-        yield FieldProblem(_path(wrong["loc"]), _describe(wrong)), wrong["type"]
+        phrase, values = _phrase_of(wrong), wrong.get("ctx", {})
+        text = phrase.format(**values)
+        yield FieldProblem(_path(wrong["loc"]), text, phrase, values), wrong["type"]
 
 
-def _describe(wrong: ErrorDetails) -> str:
-    told = wrong.get("ctx", {})
-    text = str(told.get("text") or TEXTS.get(wrong["type"], UNKNOWN_PROBLEM))
-    if holds_json(wrong["input"]):
-        text = ENCODED_TEXTS.get(text, text)
-    return text.format(**told)
+def _phrase_of(wrong: ErrorDetails) -> str:
+    text = wrong.get("ctx", {}).get("text")
+    phrase = str(text or TEXTS.get(wrong["type"], UNKNOWN_PROBLEM))
+    return ENCODED_TEXTS.get(phrase, phrase) if holds_json(wrong["input"]) else phrase
 
 
 def _path(location: tuple[int | str, ...]) -> str:

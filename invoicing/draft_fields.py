@@ -10,6 +10,7 @@ from datetime import date
 from typing import Annotated, Any
 from uuid import UUID
 
+from django.utils.translation import gettext_noop
 from pydantic import Field, ValidationInfo, field_validator
 
 from agent_access.fields import ToolInput, problem
@@ -101,13 +102,15 @@ class LineItemInput(ToolInput):
             return value
         kind = line["discount_type"]
         if (kind is None) != (value is None):
-            raise problem("goes together with the discount type: send both or neither")
+            raise problem(
+                gettext_noop("goes together with the discount type: send both or neither")
+            )
         if kind is DiscountType.PERCENT and value is not None and value > BASIS_POINTS:
             raise problem(f"must be at most {BASIS_POINTS} basis points (100 %)", PERCENT_PROBLEM)
         if kind is DiscountType.AMOUNT and "quantity" in line and "unit_price" in line:
             amounts = LineAmounts(line["quantity"], line["unit_price"], kind, value)
             if is_discount_too_large(amounts):
-                raise problem("must not be larger than quantity times unit price")
+                raise problem(gettext_noop("must not be larger than quantity times unit price"))
         return value
 
 
@@ -140,7 +143,7 @@ class DraftInput(ToolInput):
     @classmethod
     def _not_before_issue_date(cls, value: Any, info: ValidationInfo) -> Any:
         if "issue_date" in info.data and value < info.data["issue_date"]:
-            raise problem("must not be before the issue date")
+            raise problem(gettext_noop("must not be before the issue date"))
         return value
 
 
@@ -168,16 +171,18 @@ class PersonInput(ToolInput):
             return value
         first = info.data["supply_date"]
         if first is None:
-            raise problem("needs the first day of the period as well")
+            raise problem(gettext_noop("needs the first day of the period as well"))
         if value < first:
-            raise problem("must not be before the first day of the period")
+            raise problem(gettext_noop("must not be before the first day of the period"))
         return value
 
     @field_validator("exchange_rate_base", "exchange_rate_date")
     @classmethod
     def _goes_with_the_rate(cls, value: Any, info: ValidationInfo) -> Any:
         if "exchange_rate" in info.data and bool(value) != bool(info.data["exchange_rate"]):
-            raise problem("goes together with the exchange rate: give both or neither")
+            raise problem(
+                gettext_noop("goes together with the exchange rate: give both or neither")
+            )
         return value
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any
 
+from django.utils.translation import gettext_noop
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PlainSerializer
 from pydantic_core import CoreSchema, core_schema
 
@@ -92,7 +93,7 @@ def required_text(longest: int, *, multiline: bool = False) -> FieldKind:
     def read(value: Any) -> str:
         if found := _read_text(value, longest, multiline=multiline):
             return found
-        raise problem("must not be empty")
+        raise problem(gettext_noop("must not be empty"))
 
     return FieldKind(read, str, {"type": "string", "minLength": 1, "maxLength": longest})
 
@@ -127,26 +128,30 @@ def _read_text(value: Any, longest: int, *, multiline: bool) -> str:
     try:
         found = normalise_text(value, multiline=multiline)
     except ControlCharacterError:
-        raise problem("must not contain control characters") from None
+        raise problem(gettext_noop("must not contain control characters")) from None
     if len(found) > longest:
-        raise problem(f"must have at most {longest} characters")
+        raise problem(gettext_noop("must have at most {longest} characters"), longest=longest)
     return found
 
 
 def _read_quantity(value: Any) -> int:
-    wanted = "must be positive, with at most 11 digits before a dot and 4 after it, such as 1.5"
+    wanted = gettext_noop(
+        "must be positive, with at most 11 digits before a dot and 4 after it, such as 1.5"
+    )
     return parse_fixed_point(_match(value, QUANTITY_PATTERN, wanted, QUANTITY_PROBLEM))
 
 
 def _read_country(value: Any) -> str:
     found = _read_text(value or "", COUNTRY_LENGTH, multiline=False)
     if found and not is_country(found):
-        raise problem("must be a country of ISO 3166, such as DE")
+        raise problem(gettext_noop("must be a country of ISO 3166, such as DE"))
     return found
 
 
 def _read_rate(value: Any) -> int:
-    wanted = "must be a positive number of at most 9 digits before a dot and 6 after it"
+    wanted = gettext_noop(
+        "must be a positive number of at most 9 digits before a dot and 6 after it"
+    )
     rate = parse_fixed_point(_match(value, RATE_PATTERN, wanted), decimals=RATE_DECIMALS)
     if not rate:
         raise problem(wanted)
@@ -158,11 +163,13 @@ def _write_rate(value: int) -> str:
 
 
 def _read_date(value: Any) -> date:
-    written = _match(value, DATE_SCHEMA["pattern"], "must be a date written YYYY-MM-DD")
+    written = _match(
+        value, DATE_SCHEMA["pattern"], gettext_noop("must be a date written YYYY-MM-DD")
+    )
     try:
         return date.fromisoformat(written)
     except ValueError:
-        raise problem("must be a date that exists") from None
+        raise problem(gettext_noop("must be a date that exists")) from None
 
 
 def _match(
@@ -210,7 +217,7 @@ Percentage = Annotated[
 ]
 IsoDate = Annotated[date, FieldKind(_read_date, str, DATE_SCHEMA, is_text_in_facts=True)]
 CurrencyCode = Annotated[
-    str, code(CURRENCY_PATTERN, text="must be three capital letters (ISO 4217)")
+    str, code(CURRENCY_PATTERN, text=gettext_noop("must be three capital letters (ISO 4217)"))
 ]
 CountryCode = Annotated[
     str, FieldKind(_read_country, lambda value: value or None, {"type": ["string", "null"]})
@@ -221,4 +228,4 @@ ExchangeRate = Annotated[
         _read_rate, _write_rate, {"type": "string", "pattern": RATE_PATTERN}, is_text_in_facts=True
     ),
 ]
-LanguageCode = Annotated[str, code(LANGUAGE_PATTERN, text="must be a language code")]
+LanguageCode = Annotated[str, code(LANGUAGE_PATTERN, text=gettext_noop("must be a language code"))]

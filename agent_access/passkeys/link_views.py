@@ -10,7 +10,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import ngettext_lazy
 
 from agent_access.audit import make_origin
 from agent_access.models.audit import Transport
@@ -28,7 +28,11 @@ from agent_access.web_sessions import digest_session
 
 WINDOW_SECONDS = 5 * 60
 ATTEMPTS = 10
-TOO_MANY = gettext_noop("Too many attempts. Please wait %(minutes)d minutes and try again.")
+TOO_MANY = ngettext_lazy(
+    "Too many attempts. Please wait %(minutes)d minute and try again.",
+    "Too many attempts. Please wait %(minutes)d minutes and try again.",
+    "minutes",
+)
 
 
 class NotTriedError(SentenceError):

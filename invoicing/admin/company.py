@@ -42,7 +42,7 @@ MISTYPED_BIC = _("This is not a BIC: that has 8 or 11 letters and digits.")
 PICTURE = '<img class="logo" src="{}" alt="{}">'
 ALTERNATIVE = _("The logo of the company")
 DAYS_TO_PAY = _(
-    "New documents are due so many days after their issue date, if the customer says none."
+    "How many days after its issue date a new document is due, unless the customer has other terms."
 )
 LOGO_LIMITS = _("A PNG of at most {kilobytes} kB and {pixels} pixels each way.")
 FOOTER_LENGTH = 1000
@@ -194,9 +194,12 @@ class CompanyAdmin(RecordAdmin):
         (_("Contact"), {"fields": ("contact_name", ("email", "phone"))}),
         (
             _("E-invoices"),
-            {"fields": (ELECTRONIC_ADDRESS,), "description": _("Where they are answered to.")},
+            {
+                "fields": (ELECTRONIC_ADDRESS,),
+                "description": _("Where replies to your e-invoices go."),
+            },
         ),
-        (_("Bank"), {"fields": ("iban", "bic"), "description": _("Where to pay.")}),
+        (_("Bank"), {"fields": ("iban", "bic"), "description": _("Where your customers pay.")}),
         (_("Documents"), {"fields": ("payment_days", "footer_text")}),
     )
 

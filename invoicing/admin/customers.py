@@ -34,11 +34,10 @@ ADDRESS: tuple[Any, Any] = (
 ELECTRONIC_ADDRESS = ("electronic_address_scheme", "electronic_address")
 
 TAKEN_FROM_ABOVE = _(
-    "Left empty, it becomes the e-mail address or the VAT number, if that is what it is to be."
+    "Leave it empty to use the e-mail address or the VAT number, if you chose one of them."
 )
 BUYER_REFERENCE = _(
-    "What the customer wants to read on invoices that name no other one. For a German authority,"
-    " its Leitweg-ID."
+    "Printed on invoices that have no other one. For a German authority, its Leitweg-ID."
 )
 NOT_GIVEN = _("Not given")
 # A year and a day; more is mistyped.

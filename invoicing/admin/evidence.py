@@ -18,7 +18,7 @@ from invoicing.administration.exports import TooManyExportsError
 from invoicing.errors import PermissionMissingError
 from invoicing.rights import is_owner
 
-BUSY = _("As many exports as can be are being downloaded just now. Try again in a few minutes.")
+BUSY = _("Too many exports are being downloaded right now. Try again in a few minutes.")
 
 
 def export_evidence(request: HttpRequest, context: dict[str, Any]) -> HttpResponseBase:

@@ -28,8 +28,8 @@ CHECK_TEXTS = _(
 )
 CHOOSE_FIRST = _("Choose what the texts below are about.")
 TAXED_ABOVE_ZERO = _("A rate of 0 percent is not taxed. Choose why no tax is charged.")
-FREE_IS_ZERO = _("Only a rate of 0 percent can be this. Choose that this rate is taxed.")
-NO_REASON = _("The law wants a reason here.")
+FREE_IS_ZERO = _("Only a rate of 0 percent fits this category. Choose that this rate is taxed.")
+NO_REASON = _("The law requires a reason here.")
 SUPERFLUOUS_REASON = _("Leave this empty: only a rate without tax has a reason.")
 # Their 0 % needs no reason, or is none.
 WITHOUT_REASON = frozenset({TaxCategory.STANDARD, TaxCategory.ZERO})

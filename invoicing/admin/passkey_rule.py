@@ -47,7 +47,7 @@ class PasskeyRuleForm(forms.Form):
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         input_formats=["%Y-%m-%d"],
         error_messages={"invalid": MISTYPED},
-        help_text=_("Empty: nobody needs one."),
+        help_text=_("Leave it empty to require none."),
     )
     assertion = forms.CharField(required=False, widget=forms.HiddenInput)
 

@@ -6,10 +6,10 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import Group
 from django.utils.dates import WEEKDAYS as WEEKDAY_NAMES
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
-from agent_access.translations import Text
 from invoicing.admin.fields import CheckboxesField, HoursField, PermissionsField, PersonField
 from invoicing.admin.records import RecordForm
 from invoicing.administration.people import digest_person
@@ -22,13 +22,13 @@ from invoicing.time_zones import zone_names
 NEGATIVE_RATE = _("Write an hourly rate of 0 or more.")
 
 
-def _zones() -> list[tuple[str, Text]]:
+def _zones() -> list[tuple[str, str]]:
     # The first one is what a browser shows for a person whose zone is unknown by now.
-    return [("", _("Choose one")), *((zone, zone) for zone in zone_names())]
+    return [("", gettext("Choose one")), *((zone, zone) for zone in zone_names())]
 
 
-def _languages() -> list[tuple[str, Text]]:
-    return [("", _("As in their browser")), *pages_languages()]
+def _languages() -> list[tuple[str, str]]:
+    return [("", gettext("As in their browser")), *pages_languages()]
 
 
 class PersonForm(RecordForm):

@@ -69,7 +69,7 @@ class TaxRateForm(MeaningForm, RecordForm):
 
     @override
     def percentage_meant(self) -> int | None:
-        return self.cleaned_data.get(gettext("percentage"))
+        return self.cleaned_data.get("percentage")
 
     @override
     def changes(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class TaxRateAdmin(RecordAdmin):
         fields = (
             ("meaning", "proposed", *zip(NAME_FIELDS, REASON_FIELDS, strict=True))
             if may_write
-            else ("meaning", gettext("texts"))
+            else ("meaning", "texts")
         )
         first, *others = super().get_fieldsets(request, obj)
         return [first, (gettext("On paper"), {"fields": fields, "description": MEANING}), *others]

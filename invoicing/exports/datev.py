@@ -14,6 +14,8 @@ from itertools import accumulate, pairwise
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 
+from django.utils.translation import gettext
+
 from invoicing.errors import InvoicingError
 from invoicing.exports import datev_format as columns
 from invoicing.exports.cells import CHUNK_LENGTH, Chunks
@@ -77,7 +79,7 @@ def write_bookings(read: Read, selection: Selection, *, now: datetime) -> Chunks
     """
     settings = DatevSettings.objects.first()
     if settings is None:
-        problem = "The numbers that your tax adviser gave you are missing."
+        problem = gettext("The numbers that your tax adviser gave you are missing.")
         raise DatevRefusedError(Problem(problem, "datevsettings"))
     days = (selection.first_day, selection.last_day)
     year_begins = _begin_of_year(settings, *days)
@@ -96,8 +98,11 @@ def _begin_of_year(settings: DatevSettings, first_day: date, last_day: date) -> 
     if first_year < last_year:
         raise DatevRefusedError(
             Problem(
-                "A file of bookings is of one fiscal year, and yours begins with month"
-                f" {settings.year_begins}: choose days of one year."
+                gettext(
+                    "A file of bookings is of one fiscal year, and yours begins with month"
+                    " %(month)s: choose days of one year."
+                )
+                % {"month": settings.year_begins}
             )
         )
     return date(first_year, settings.year_begins, 1)
@@ -113,8 +118,8 @@ def _write_all(file: IO[bytes], bookings: Iterator[_Cells | Problem]) -> None:
             file.write(columns.write_booking(each))
             count += 1
         if count > MOST_BOOKINGS:
-            more = f"A file has at most {MOST_BOOKINGS} bookings: choose fewer days."
-            raise DatevRefusedError(Problem(more))
+            more = gettext("A file has at most %(most)s bookings: choose fewer days.")
+            raise DatevRefusedError(Problem(more % {"most": MOST_BOOKINGS}))
         if len(problems) == MOST_PROBLEMS:
             break
     if problems:
@@ -172,31 +177,54 @@ def _debtor_of(document: Document, settings: DatevSettings) -> str:
 
 
 def _no_debtor(document: Document, settings: DatevSettings) -> Problem:
-    told = (
-        f"A customer number has to be a DATEV debtor, of {settings.account_length + 1} digits, the"
-        " first of them 1 to 6. It is not that of:"
+    told = gettext(
+        "A customer number has to be a DATEV debtor, of %(digits)s digits, the first of them 1 to"
+        " 6. It is not that of:"
     )
     customer = document.customer
-    return Problem(told, "customer", customer.pk, customer.name)
+    digits = {"digits": settings.account_length + 1}
+    return Problem(told % digits, "customer", customer.pk, customer.name)
 
 
 def _account_of(share: _Share, settings: DatevSettings) -> str | Problem:
     """Return the revenue account of the rate, else that of its category."""
-    account = (share.rate and share.rate.revenue_account) or ""
-    named = f"the tax rate “{share.rate.name}”" if share.rate else "a line without a tax rate"
-    rate = ("taxrate", share.rate.pk) if share.rate else ("company", None)
-    if not account and not share.category:
-        return Problem(f"Nobody has said yet what {named} means, and it has no account.", *rate)
+    if share.rate and share.rate.revenue_account:
+        return _of_length(
+            share.rate.revenue_account, share.rate.name, settings, "taxrate", share.rate.pk
+        )
+    if not share.category:
+        return _unknown(share.rate)
+    label = str(TaxCategory(share.category).label)
+    account = settings.accounts.get(share.category, "")
     if not account:
-        label = TaxCategory(share.category).label
-        account = settings.accounts.get(share.category, "")
-        if not account:
-            return Problem(f"There is no revenue account for “{label}”.", "datevsettings")
-        named, rate = f"“{label}”", ("datevsettings", None)
-    if len(account) != settings.account_length:
-        digits = settings.account_length
-        return Problem(f"The account {account} of {named} has not {digits} digits.", *rate)
-    return account
+        told = gettext("There is no revenue account for “%(name)s”.")
+        return Problem(told % {"name": label}, "datevsettings")
+    return _of_length(account, label, settings, "datevsettings")
+
+
+def _unknown(rate: TaxRate | None) -> Problem:
+    if rate is None:
+        told = gettext(
+            "Nobody has said yet what a line without a tax rate means, and it has no account."
+        )
+        return Problem(told, "company")
+    told = gettext("Nobody has said yet what the tax rate “%(name)s” means, and it has no account.")
+    return Problem(told % {"name": rate.name}, "taxrate", rate.pk)
+
+
+def _of_length(
+    account: str, name: str, settings: DatevSettings, model: str, pk: object = None
+) -> str | Problem:
+    """Return the account of what has this name, or that it has another length than all others."""
+    digits = settings.account_length
+    if len(account) == digits:
+        return account
+    told = (
+        gettext("The account %(account)s of the tax rate “%(name)s” has not %(digits)s digits.")
+        if model == "taxrate"
+        else gettext("The account %(account)s of “%(name)s” has not %(digits)s digits.")
+    )
+    return Problem(told % {"account": account, "name": name, "digits": digits}, model, pk)
 
 
 def _write_amounts(document: Document, shares: list[int]) -> list[_Cells] | Problem:
@@ -207,13 +235,16 @@ def _write_amounts(document: Document, shares: list[int]) -> list[_Cells] | Prob
     """
     euros = _convert(document, shares)
     if euros is None:
-        return Problem(
-            f"{document.number} is in {document.currency_code} and has no exchange rate to"
-            f" {BASE_CURRENCY}: book it by hand, and choose the currencies here one by one."
+        told = gettext(
+            "%(number)s is in %(currency)s and has no exchange rate to %(base)s: book it by hand,"
+            " and choose the currencies here one by one."
         )
+        values = {"currency": document.currency_code, "base": BASE_CURRENCY}
+        return Problem(told % {"number": document.number, **values})
     cents = [share * 10**_DECIMALS // 10**document.minor_unit for share in shares]
     if max([*euros, *cents], default=0) > _MOST_CENTS:
-        return Problem(f"{document.number} is too large for a booking: book it by hand.")
+        told = gettext("%(number)s is too large for a booking: book it by hand.")
+        return Problem(told % {"number": document.number})
     if document.currency_code == BASE_CURRENCY:
         return [_in_euros(each) for each in euros]
     rate = _price_of_euro(document)

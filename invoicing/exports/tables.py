@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from uuid import UUID
 
+from agent_access.translations import as_written
 from invoicing.draft_fields import DRAFT_TEXTS, LINE_TEXTS
 from invoicing.exports.cells import Cell, Chunks, write_csv
 from invoicing.exports.selection import Read
 from invoicing.fixed_point import DECIMALS, format_fixed_point
-from invoicing.models import Document
+from invoicing.models import Document, DocumentType
 from invoicing.money import RATE_DECIMALS
 
 
@@ -57,7 +58,12 @@ def _document_rows(read: Read) -> Iterator[tuple[Cell, ...]]:
         totals = (each.net_total, each.tax_total, each.grand_total)
         national = each.national_tax_total
         yield (
-            *(each.number, each.get_type_display(), each.issue_date, each.due_date),
+            *(
+                each.number,
+                as_written(DocumentType(each.type).label),
+                each.issue_date,
+                each.due_date,
+            ),
             *(each.supply_date, each.supply_end_date, customer_number_of(each), each.buyer_name),
             *((each.buyer_parts or {}).get("country"), each.buyer_vat_number),
             *(each.buyer_reference, each.currency_code),
@@ -76,7 +82,7 @@ def _line_rows(read: Read) -> Iterator[tuple[Cell, ...]]:
     customers = Document.objects.select_related("customer")
     for each in read(customers.prefetch_related("lines", "tax_rows")):
         sign, decimals = _sign(each), each.minor_unit
-        head = (each.number, each.get_type_display(), each.issue_date)
+        head = (each.number, as_written(DocumentType(each.type).label), each.issue_date)
         buyer = (customer_number_of(each), each.buyer_name, each.currency_code)
         taxes: dict[UUID | None, tuple[Cell, ...]] = {
             row.tax_rate_id: (row.name, _short(row.percentage_ten_thousandths), row.category)

@@ -32,8 +32,8 @@ TOTALS = ("net_total", "discount_total", "tax_total", "grand_total")
 
 
 class DocumentStatus(models.TextChoices):
-    DRAFT = "draft"
-    ISSUED = "issued"
+    DRAFT = "draft", _("Draft")
+    ISSUED = "issued", _("Issued")
 
 
 def _amounts_in_range(*fields: str, name: str) -> models.CheckConstraint:

@@ -9,8 +9,8 @@ from invoicing.number_formats import MOST_DIGITS, NumberStyle
 
 
 class DocumentType(models.TextChoices):
-    INVOICE = "invoice"
-    CREDIT_NOTE = "credit_note"
+    INVOICE = "invoice", _("Invoice")
+    CREDIT_NOTE = "credit_note", _("Credit Note")
 
 
 class NumberFormat(Record):

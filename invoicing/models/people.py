@@ -220,7 +220,7 @@ class WorkingHours(Record):
     """One stretch of a person's working week; a day may have several."""
 
     person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="working_hours")
-    weekday = models.PositiveSmallIntegerField(help_text="0 is Monday, 6 is Sunday.")
+    weekday = models.PositiveSmallIntegerField(help_text=_("0 is Monday, 6 is Sunday."))
     start_time = models.TimeField()
     end_time = models.TimeField()
 
@@ -239,9 +239,9 @@ class WorkingHours(Record):
 
 
 class TimeOffKind(models.TextChoices):
-    HOLIDAY = "holiday"
-    SICKNESS = "sickness"
-    OTHER = "other"
+    HOLIDAY = "holiday", _("Holiday")
+    SICKNESS = "sickness", _("Sickness")
+    OTHER = "other", _("Other")
 
 
 class TimeOff(Record):

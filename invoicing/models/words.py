@@ -79,6 +79,7 @@ COLUMNS: Mapping[type[Model], Mapping[str, Any]] = {
         "name": _("name"),
         "job_title": _("job title"),
         "time_zone": _("time zone"),
+        "language": _("language"),
         "manager": _("manager"),
         "skills": _("skills"),
         "is_active": _("is active"),

@@ -2,8 +2,10 @@
 
 from decimal import Decimal
 
+from agent_access.translations import as_written
 from invoicing.exports.cells import BYTE_ORDER_MARK, write_row
 from invoicing.exports.tables import customer_number_of
+from invoicing.models import DocumentType
 from invoicing.originals.periods import Found
 
 INDEX_NAME = "index.csv"
@@ -27,7 +29,7 @@ def index_row(found: Found, size: int) -> bytes:
     of_file = (found.file_name, original.digest, size) if original else (None, None, None)
     return write_row(
         (
-            *(document.number, document.get_type_display(), document.issue_date),
+            *(document.number, as_written(DocumentType(document.type).label), document.issue_date),
             *(customer_number_of(document), document.buyer_name, document.currency_code),
             *(Decimal(sign * total).scaleb(-document.minor_unit) for total in totals),
             *(found.kind.label, *of_file, found.failure),

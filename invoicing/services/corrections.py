@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Sum, prefetch_related_objects
+from django.utils.translation import gettext_noop
 
 from invoicing.corrections import Balance, LinePart, Part, TaxPart, subtract
 from invoicing.draft_fields import COLUMNS, DRAFT_TEXTS, CorrectionInput, LineItemInput, PersonInput
@@ -27,6 +28,7 @@ from invoicing.services.search_words import rows_of_document, write_rows
 from invoicing.totals import DiscountType, LineAmounts
 
 # What a credit note has as the invoice has it. Issuing freezes the rest: parties and rates.
+EXCESS = gettext_noop("must be more than 0 and at most {left}, the quantity left")
 COPIED = (
     *("customer", "currency_code", "minor_unit", "language"),
     *("national_currency", "national_minor_unit"),
@@ -190,18 +192,21 @@ def _fill(document: Document, original: Document, asked: CorrectionInput) -> Dra
 
 def _require_correctable(original: Document, balance: Balance, asked: CorrectionInput) -> None:
     excess = balance.find_excess(asked.quantities)
-    problems = [FieldProblem(str(pk), _excess(balance, pk)) for pk in excess]
+    problems = [_excess(balance, pk) for pk in excess]
     if asked.issue_date < original.issue_date:
-        problems.append(FieldProblem("issue_date", "must not be before that of the invoice"))
+        problems.append(
+            FieldProblem("issue_date", gettext_noop("must not be before that of the invoice"))
+        )
     if not asked.quantities:
-        problems.append(FieldProblem("quantities", "must take something back"))
+        problems.append(FieldProblem("quantities", gettext_noop("must take something back")))
     if problems:
         raise DraftInvalidError(tuple(problems))
 
 
-def _excess(balance: Balance, pk: UUID) -> str:
+def _excess(balance: Balance, pk: UUID) -> FieldProblem:
     left = balance.left.lines.get(pk, LinePart(0, 0, 0)).quantity
-    return f"must be more than 0 and at most {format_fixed_point(left)}, the quantity left"
+    values = {"left": format_fixed_point(left)}
+    return FieldProblem(str(pk), EXCESS.format(**values), EXCESS, values)
 
 
 def _make_lines(document: Document, original: Document, part: Part) -> list[Line]:

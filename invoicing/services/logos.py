@@ -25,7 +25,7 @@ TOO_WIDE = format_lazy(
     _("This picture is wider or higher than {pixels} pixels. Export a smaller PNG."),
     pixels=MAX_SIDE,
 )
-MOVING = _("This picture moves. Export a PNG that stands still.")
+MOVING = _("This picture is animated. Export a PNG without animation.")
 NO_PNG = _(
     "This is not a PNG file that can be read. Export the logo as a PNG with 8 bits per channel; an"
     " SVG or a JPEG is not taken."

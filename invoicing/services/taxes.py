@@ -1,12 +1,13 @@
 """Tax rates: a change of what documents show makes a new rate, since they refer to the old."""
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
 
 from invoicing.errors import ConflictError
 from invoicing.models import TaxRate
 from invoicing.services.record_changes import Changes, write_changes
 
-INACTIVE = "This rate is no longer active. Add a new one instead."
+INACTIVE = _("This rate is no longer active. Add a new one instead.")
 # What a person says of a rate once, in the rate itself.
 MEANING = frozenset({"category", "names", "reasons"})
 # What no document shows.

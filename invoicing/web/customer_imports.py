@@ -14,8 +14,9 @@ from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.formats import number_format
 from django.utils.html import format_html
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import override as override_language
 from typing_extensions import override
 
 from agent_access.translations import Text
@@ -45,7 +46,7 @@ NO_KEY_COLUMN = _("Choose the column of the customer number, or that of the name
 NOTHING = _("Nothing was imported.")
 NO_PROBLEM: Text = ""
 OTHER_PLAN = _("The customers changed after you looked at the preview.")
-NOT_ALLOWED = _("You may not import this file, or not any more.")
+NOT_ALLOWED = _("You are not allowed to import this file any more.")
 BUSY = _("The database is busy. Perhaps somebody else imports customers; try again in a minute.")
 FAILED = _("Something went wrong. The operator can find it in the log.")
 WORDS = {
@@ -218,7 +219,8 @@ def _run(request: SignedInRequest, waiting: CustomerImport) -> StreamingHttpResp
     steps = import_customers(actor_of(request), waiting.pk, seen=request.POST.get("seen", ""))
     # nginx would collect the answer, and read on after the browser has gone.
     headers = {"X-Accel-Buffering": "no"}
-    return StreamingHttpResponse(_stream(running, steps, waiting), headers=headers)
+    parts = _stream(running, steps, waiting, language=get_language())
+    return StreamingHttpResponse(parts, headers=headers)
 
 
 def _show_step(step: Progress) -> str:
@@ -233,14 +235,19 @@ def _count(number: int) -> str:
     return number_format(number, force_grouping=True)
 
 
-def _stream(running: str, steps: Generator[Progress], waiting: CustomerImport) -> Iterator[str]:
+def _stream(
+    running: str, steps: Generator[Progress], waiting: CustomerImport, *, language: str | None
+) -> Iterator[str]:
+    """Yield the page in the language of the request, which is over by the time that it is sent."""
     head, after_steps, foot = running.split(_CUT)
     yield head
     step, problem = Progress(0, 0), NO_PROBLEM
     try:
         with closing(steps):
             for step in steps:
-                yield _show_step(step)
+                with override_language(language):
+                    shown = _show_step(step)
+                yield shown
     except ConflictError:
         problem = OTHER_PLAN
     except (PermissionMissingError, RecordNotFoundError):
@@ -253,5 +260,7 @@ def _stream(running: str, steps: Generator[Progress], waiting: CustomerImport) -
         problem = FAILED
     yield after_steps
     result = {"problem": problem, "nothing": NOTHING, "written": step.total, "waiting": waiting}
-    yield render_to_string("invoicing/customer_import_result.html", result)
+    with override_language(language):
+        shown = render_to_string("invoicing/customer_import_result.html", result)
+    yield shown
     yield foot

@@ -39,7 +39,7 @@ from invoicing.web.listings import build_query
 from invoicing.web.pages import SignedInRequest, page
 
 NOTHING_FOUND = _("No document that you may see was issued on these days and fits what you chose.")
-BUSY = _("As many exports as can be are being downloaded just now. Try again in a few minutes.")
+BUSY = _("Too many exports are being downloaded right now. Try again in a few minutes.")
 
 
 class ExportKind(StrEnum):
@@ -79,7 +79,7 @@ class ExportForm(FilterForm):
             (DocumentType.CREDIT_NOTE, _("Credit notes")),
         ],
     )
-    kind = forms.ChoiceField(choices=[(kind, kind) for kind in ExportKind])
+    kind = forms.ChoiceField(label=_("File"), choices=[(kind, kind) for kind in ExportKind])
 
     def selection(self, customer: Customer | None, writer: Mapping[str, Any]) -> Selection:
         chosen = {name: value for name, value in self.cleaned_data.items() if name != "kind"}

@@ -110,7 +110,7 @@ def test_the_first_category_changes_the_rate_itself_and_later_ones_make_another(
         ("19", {"meaning": "Z"}, "meaning", "Only a rate of 0 percent can be this."),
         ("0", {"meaning": ""}, "meaning", "Choose what the texts below are about."),
         ("0", {"meaning": "none"}, "meaning", "Select a valid choice."),
-        ("0", {"reason_fr": ""}, "reason_fr", "The law wants a reason here."),
+        ("0", {"reason_fr": ""}, "reason_fr", "The law requires a reason here."),
         ("0", {"name_de": "a\N{ZERO WIDTH NO-BREAK SPACE}\x07"}, "name_de", "Leave out control"),
         ("0", {"name_de": "n" * 101}, "name_de", "Ensure this value has at most 100"),
     ],

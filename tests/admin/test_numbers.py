@@ -127,7 +127,7 @@ def test_two_types_change_their_prefixes_for_each_other_at_once(desk):
 def test_no_format_and_no_start_gives_an_issued_number_again(desk):
     for _ in range(2):
         make_issued()
-    again = {"__all__": [GIVEN_ALREADY.format(number="INV-2026-0002")]}
+    again = {"__all__": [GIVEN_ALREADY % {"number": "INV-2026-0002"}]}
     forever: dict[str, Any] = {"invoice_prefix": "INV-2026-", "invoice_has_year": None}
     assert refused(desk, **forever) == again
     save(desk, invoice_prefix="R-")

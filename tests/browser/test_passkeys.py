@@ -162,7 +162,7 @@ def test_a_device_is_not_added_twice(open_page, plug, owner, delegate):
     expect(page.get_by_role("heading", level=1)).to_have_text("Your passkey is added")
     sign_in(page, delegate)
     page.get_by_label("Name of the passkey").fill("Again")
-    page.get_by_role("button", name="Confirm with a passkey you have").click()
+    page.get_by_role("button", name="Confirm with your passkey").click()
     page.get_by_role("button", name="Make the new passkey").click()
     told = "This device has a passkey for your account already."
     expect(page.get_by_role("alert")).to_contain_text(told)
@@ -175,7 +175,7 @@ def test_a_browser_without_passkeys_or_scripts_says_so(open_page, delegate):
     page.add_init_script("delete window.PublicKeyCredential")
     page.reload()
     expect(page.get_by_role("alert").first).to_contain_text("This browser cannot use passkeys.")
-    expect(page.get_by_role("button", name="Confirm with a passkey you have")).to_be_disabled()
+    expect(page.get_by_role("button", name="Confirm with your passkey")).to_be_disabled()
     page = open_page("/account", delegate, java_script_enabled=False)
     told = page.locator("noscript p").last
     expect(told).to_have_text("To use a passkey, let this browser run the scripts of this page.")

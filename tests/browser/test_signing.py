@@ -128,7 +128,7 @@ def test_the_owner_demands_signatures_and_lowers_that_with_a_passkey(open_signin
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Nothing was changed yet.")).to_be_visible()
     assert SigningRules.read().always
-    page.get_by_role("button", name="Confirm with a passkey").click()
+    page.get_by_role("button", name="Confirm with your passkey").click()
     expect(page.get_by_text("This is what has to be signed from now on.")).to_be_visible()
     assert not SigningRules.read().always
 

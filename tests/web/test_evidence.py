@@ -360,4 +360,4 @@ def test_a_kept_file_that_was_changed_is_said_to_be_another(desk, by_hand, kept)
     assert "Another file" not in show(desk, by_hand)
     with without_triggers("invoices"):
         Original.objects.update(content=b"%PDF-1.7 forged")
-    assert "Another file than its digest says" in show(desk, by_hand)
+    assert "Does not match its digest" in show(desk, by_hand)

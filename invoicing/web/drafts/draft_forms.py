@@ -106,4 +106,5 @@ def _describe_reading(line: Line, formats: Formats) -> str:
 
 def as_sentence(problem: FieldProblem) -> str:
     """Return a problem, which reads on from a field's name, as a sentence of its own."""
-    return f"{problem.problem[0].upper()}{problem.problem[1:]}."
+    told = problem.told()
+    return f"{told[0].upper()}{told[1:]}."
