@@ -19,7 +19,7 @@ from invoicing.web import (
     telling,
 )
 from invoicing.web.accounts import account, passkey_sign_in, set_password, sign_in
-from invoicing.web.drafts import editor
+from invoicing.web.drafts import editor, suggestions
 from invoicing.web.evidence import document as evidence_document
 from invoicing.web.evidence import downloads as evidence_downloads
 from invoicing.web.evidence import listing as evidence_listing
@@ -77,6 +77,7 @@ urlpatterns = [
         for kind in OriginalKind
     ),
     path("customers", customers.list_customers, name="customers"),
+    path("customers/find", suggestions.find_customer, name="find-customer"),
     path("customers/<id:pk>", customers.show_customer, name="customer"),
     path("exports", exports.export, name="exports"),
     path("customers/import", customer_imports.upload, name="import-customers"),

@@ -14,6 +14,8 @@ const leave = () => { isLeaving = true; };
 const stay = () => { isLeaving = false; };
 
 form.addEventListener("submit", leave);
+// Another script leads elsewhere, and what was typed is kept.
+form.addEventListener("leaving", leave);
 form.querySelector("[data-cancel]").addEventListener("click", (event) => {
   const opensElsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
   if (!opensElsewhere) leave();

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from django import forms
+from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
 
 from agent_access.fields import find_problems
@@ -77,17 +78,18 @@ class DraftForms:
             case ["line_items", index, name]:
                 _mark(self.lines[int(index)], name, problem, code)
             case ["line_items"]:
-                self.errors.append(f"The lines {problem.problem}.")
+                self.errors.append(_("Lines: %(problem)s.") % {"problem": problem.problem})
             case [name]:
                 form = self.header if name in self.header.fields else self.person
                 _mark(form, name, problem, code)
 
     def show_readings(self, preview: DraftContent) -> None:
-        """Say in each line how its numbers were understood."""
+        """Say in each line how its numbers were understood, and what they come to."""
         document = preview.document
         formats = Formats(document.language, document.currency_code, document.minor_unit)
         for form, line in zip(self.lines, preview.lines, strict=True):
             form.reading = _describe_reading(line, formats)
+            form.amount = formats.amount(line.net_amount)
 
 
 def _mark(form: forms.Form, name: str, problem: FieldProblem, code: str) -> None:
