@@ -2,7 +2,7 @@
 // pasted from a spreadsheet. The numbers in names and texts follow the order of the lines.
 const table = document.querySelector(".entry");
 const form = table.closest("form");
-const told = document.querySelector("#told");
+const told = document.querySelector("#lines-told");
 const most = Number(table.dataset.most);
 // In the order in which the columns of a spreadsheet fill them.
 const COLUMNS = ["description", "quantity", "unit", "unit_price", "discount_value", "tax_rate_id"];
@@ -173,7 +173,6 @@ table.addEventListener("paste", (event) => {
   const rows = split(text);
   const untaxed = [];
   let line = event.target.closest("tbody");
-  const first = line;
   let done = 0;
   for (const cells of rows) {
     if (done) {
@@ -191,6 +190,5 @@ table.addEventListener("paste", (event) => {
   if (rows.length > done) said.push(table.dataset.full, table.dataset.leftOut.replace("{count}", rows.length - done));
   const numbers = untaxed.map((each) => lines().indexOf(each) + 1).join(", ");
   if (untaxed.length) said.push(table.dataset.untaxed.replace("{lines}", numbers));
-  first.querySelector("[data-said]").dataset.pasted = said.join(" ");
   tell(said.join(" "));
 });

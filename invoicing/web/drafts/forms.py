@@ -27,11 +27,8 @@ Options = list[tuple[str, str | Promise]]
 NUMBER_LENGTH = 30
 PERCENT_DECIMALS = 2
 FIRST_DAY = date(1900, 1, 1)
-# The fields of a line that stand in its row; any other stands below it.
-COLUMNS = (
-    *("description", "quantity", "unit", "unit_price"),
-    *("discount_value", "discount_type", "tax_rate_id"),
-)
+# The widths of what stands in the row of a line, as classes of the style sheet.
+COLUMNS = ("description", "figure", "word", "pick")
 # Stands for the currency of the invoice, whichever is chosen beside it.
 INVOICE_CURRENCY = "invoice"
 FOUR_DIGITS = _("Write the year with four digits, such as 2026.")
@@ -42,15 +39,23 @@ NUMBER_MESSAGES = {
 }
 
 
-def _number(label: str | Promise, *, required: bool = True) -> forms.CharField:
+def _number(label: str | Promise, *, required: bool = True, width: str = "") -> forms.CharField:
     widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
-    return forms.CharField(
+    field = forms.CharField(
         label=label,
         required=required,
         max_length=NUMBER_LENGTH,
         widget=widget,
         error_messages=NUMBER_MESSAGES,
     )
+    field.width = width  # type: ignore[attr-defined]  # as in _text()
+    return field
+
+
+def _list(label: str | Promise) -> forms.TypedChoiceField:
+    field = forms.TypedChoiceField(label=label, required=False, empty_value=None)
+    field.width = "pick"  # type: ignore[attr-defined]  # as in _text()
+    return field
 
 
 def _text(label: str | Promise, *, rows: int = 0, required: bool = False, width: str = "") -> forms.CharField:
@@ -181,21 +186,25 @@ class LineForm(DraftForm):
 
     reading = amount = ""
 
-    description = _text(_("Description"), rows=1, required=True)
-    quantity = _number(_("Quantity"))
-    unit = _text(_("Unit"))
-    unit_price = _number(_("Unit price"))
-    discount_value = _number(_("Discount"), required=False)
-    discount_type = forms.TypedChoiceField(label=_("Discount in"), required=False, empty_value=None)
-    tax_rate_id = forms.TypedChoiceField(label=_("Tax"), required=False, empty_value=None)
+    description = _text(_("Description"), rows=1, required=True, width="description")
+    quantity = _number(_("Quantity"), width="figure")
+    unit = _text(_("Unit"), width="word")
+    unit_price = _number(_("Unit price"), width="figure")
+    discount_value = _number(_("Discount"), required=False, width="figure")
+    discount_type = _list(_("Discount in"))
+    tax_rate_id = _list(_("Tax"))
 
     def __init__(self, *args: Any, minor_unit: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.minor_unit = minor_unit
 
+    def columns(self) -> list[BoundField]:
+        """Return the fields that stand in the row of the line."""
+        return [field for field in self if field.field.width in COLUMNS]
+
     def further_fields(self) -> list[BoundField]:
-        """Return the fields that have no column."""
-        return [field for field in self if field.name not in COLUMNS]
+        """Return those that stand below it."""
+        return [field for field in self if field.field.width not in COLUMNS]
 
     @override
     def clean(self) -> None:
