@@ -24,7 +24,8 @@ def find(desk, search: str) -> tuple[list[str], str]:
     assert answer.status_code == 200
     found = answer.json()
     html = " ".join(ISOLATION.sub(r"\1", found["options"]).split())
-    return [" ".join(re.sub(r"<[^>]+>", " ", each).split()) for each in OPTION.findall(html)], found["hint"]
+    options = [re.sub(r"<[^>]+>", " ", each) for each in OPTION.findall(html)]
+    return [" ".join(each.split()) for each in options], found["hint"]
 
 
 def test_each_is_told_apart_by_place_and_number(writer_desk):
@@ -75,7 +76,7 @@ def test_no_name_is_markup_or_hides_a_character(writer_desk):
 
 
 def test_who_may_make_customers_is_led_to_that(sign_in, company, monkeypatch):
-    monkeypatch.setattr(suggestions, "reverse", lambda name: "/customers/import")
+    monkeypatch.setattr(suggestions, "reverse", lambda _: "/customers/import")
     maker = sign_in(make_staff(*WRITER, Permission.MANAGE_CUSTOMERS))
     assert find(maker, "a&b")[0] == ["+ New customer “a&amp;b”"]
     options = maker.get("/customers/find", {"search": "a&b"}).json()["options"]

@@ -58,7 +58,9 @@ def _list(label: str | Promise) -> forms.TypedChoiceField:
     return field
 
 
-def _text(label: str | Promise, *, rows: int = 0, required: bool = False, width: str = "") -> forms.CharField:
+def _text(
+    label: str | Promise, *, rows: int = 0, required: bool = False, width: str = ""
+) -> forms.CharField:
     # The rules limit the length. A form field would count CR LF as two, and a browser an emoji: it
     # would cut what is pasted, and send no form with a changed text that an agent may write.
     attrs = {"dir": "auto"}

@@ -133,7 +133,5 @@ def _find_proposed(forms: DraftForms, data: QueryDict) -> dict[str, Any]:
     sent = read_typed(data)
     if forms.typed.proposed_for == sent.proposed_for:
         return {}
-    changed = {
-        name: text for name, text in forms.typed.header.items() if text != sent.header[name]
-    }
+    changed = {name: text for name, text in forms.typed.header.items() if text != sent.header[name]}
     return changed | {"proposed_for": forms.typed.proposed_for}

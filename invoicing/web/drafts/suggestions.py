@@ -28,7 +28,7 @@ def find_customer(request: SignedInRequest) -> JsonResponse:
 
 
 def _new_customer_href(user: User, search: str) -> str:
-    """Return where a customer of this name is made for a draft, if there is such a page for them."""
+    """Return where somebody who may makes a customer of this name for a draft, or nothing."""
     try:
         path = reverse("new-customer")
     except NoReverseMatch:

@@ -42,7 +42,9 @@ def show_totals_of(content: DraftContent) -> ShownTotals:
     """Return the totals of a draft that could be saved."""
     document = content.document
     formats = Formats(document.language, document.currency_code, document.minor_unit)
-    rows = ((row.name, row.percentage, row.taxable_amount, row.tax_amount) for row in content.tax_rows)
+    rows = (
+        (row.name, row.percentage, row.taxable_amount, row.tax_amount) for row in content.tax_rows
+    )
     return _show(formats, document, rows)
 
 
@@ -60,5 +62,7 @@ def _show(formats: Formats, sums: _Sums, rows: Iterable[tuple[str, str, int, int
         TaxShown(name, formats.percentage(rate), formats.money(taxable), formats.money(tax))
         for name, rate, taxable, tax in rows
     ]
-    net, tax, grand = (formats.money(each) for each in (sums.net_total, sums.tax_total, sums.grand_total))
+    net, tax, grand = (
+        formats.money(each) for each in (sums.net_total, sums.tax_total, sums.grand_total)
+    )
     return ShownTotals(formats.language, taxes, net, tax, grand)
