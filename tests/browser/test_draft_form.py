@@ -161,6 +161,15 @@ def test_pasting_begins_in_the_column_that_it_goes_into_and_keeps_the_lines_belo
     assert texts_of(page, "unit") == ["h", "pcs", ""]
 
 
+def test_the_column_of_the_discount_may_be_left_out(page, rates):
+    page.on("dialog", lambda dialog: dialog.accept())
+    paste(line(page, 1).get_by_label("Description"), "A\t1\th\t2\t19 %\nB\t1\th\t2\t7\n")
+    assert texts_of(page, "tax_rate_id") == [str(rate.id) for rate in rates]
+    page.reload()
+    paste(line(page, 1).get_by_label("Description"), "A\t1\th\t2\t19 %\nB\t1\th\t2\t5%\n")
+    assert texts_of(page, "discount_value") == ["19", "5"]
+
+
 def test_a_text_of_several_lines_is_pasted_into_one_line(page):
     paste(line(page, 1).get_by_label("Description"), "One\ntwo")
     assert texts_of(page) == ["One\ntwo"]
@@ -211,7 +220,7 @@ class TestTheCustomer:
 
     def test_follows_the_arrows_and_escape(self, page, box):
         box.fill("client")
-        options = page.get_by_role("option")
+        options = page.locator("[role=option][data-id]")
         expect(options).to_have_count(10)
         expect(page.locator(".combobox [role=status]")).to_have_text(
             "More than 10 were found. Type more of the name."
@@ -223,8 +232,7 @@ class TestTheCustomer:
         expect(options.nth(1)).to_have_attribute("id", str(active))
         expect(options.nth(1)).to_have_attribute("aria-selected", "true")
         box.press("ArrowUp")
-        box.press("ArrowUp")
-        expect(options.nth(9)).to_have_attribute("aria-selected", "true")
+        expect(options.nth(0)).to_have_attribute("aria-selected", "true")
         box.press("Escape")
         expect(page.get_by_role("listbox")).to_be_hidden()
         expect(box).to_have_attribute("aria-expanded", "false")
@@ -265,7 +273,7 @@ def test_eight_lines_fit_on_a_screen(open_page, delegate, customer, tax_rate):
     draft = make_draft(user=delegate, customer=customer, lines=lines)
     page = open_page(f"/documents/{draft.id}/edit", delegate, **DESK)
     expect(page.locator("#totals")).to_contain_text("Net total")
-        for number in range(1, 9):
+    for number in range(1, 9):
         expect(line(page, number)).to_be_in_viewport(ratio=1)
     bar = page.locator(".bar").bounding_box()
     last = line(page, 8).bounding_box()

@@ -10,6 +10,7 @@ const begin = (box, list) => {
   let timer = 0;
 
   const options = () => [...list.querySelectorAll("[role=option]")];
+  const customers = () => options().filter((option) => option.dataset.id);
   const active = () => list.querySelector("[aria-selected=true]");
   const chosenLabel = () => (select.value ? select.selectedOptions[0].textContent : "");
 
@@ -39,9 +40,10 @@ const begin = (box, list) => {
       status.textContent = found.hint;
       list.hidden = options().length === 0;
       box.setAttribute("aria-expanded", String(!list.hidden));
-      mark(options()[0]);
+      mark(customers()[0]);
     } catch { /* an outdated question, or no server: the text stays, and can be typed on */ }
   };
+  const isTyped = () => box.value.trim() && box.value !== chosenLabel();
   const select_ = (id, label) => {
     if (![...select.options].some((option) => option.value === id)) select.add(new Option(label, id));
     box.value = label;
@@ -64,7 +66,15 @@ const begin = (box, list) => {
   const keys = {
     ArrowDown: () => (list.hidden ? find(box.value === chosenLabel() ? "" : box.value.trim()) : step(1)),
     ArrowUp: () => (list.hidden ? null : step(-1)),
-    Enter: () => { if (active()) choose(active()); },
+    // Of a text that was typed faster than the server answers, only what is certain is chosen.
+    Enter: async () => {
+      if (active()) choose(active());
+      else if (isTyped()) {
+        clearTimeout(timer);
+        await find(box.value.trim());
+        if (customers().length === 1) choose(customers()[0]);
+      }
+    },
     Escape: () => {
       if (list.hidden) box.value = chosenLabel();
       close();
@@ -72,13 +82,14 @@ const begin = (box, list) => {
   };
   box.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
-    if (event.key === "Tab" && active() && !active().dataset.href) choose(active());
+    if (event.key === "Tab" && isTyped() && active()?.dataset.id) choose(active());
     if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     keys[event.key]();
   });
   box.addEventListener("input", (event) => {
     event.stopPropagation(); // nothing is chosen yet
+    mark(null);
     clearTimeout(timer);
     timer = setTimeout(() => find(box.value.trim()), 120);
   });

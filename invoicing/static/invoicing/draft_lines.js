@@ -34,6 +34,7 @@ const renumber = () => {
     }
   });
   form.elements.namedItem("line-TOTAL_FORMS").value = lines().length;
+  form.dataset.unsaved = "yes";
   table.dispatchEvent(new Event("input", { bubbles: true }));
 };
 
@@ -140,29 +141,40 @@ const split = (text) => {
   return rows.filter((row) => row.some(Boolean));
 };
 
-// Chooses the rate of a name, or of a percentage that just one has; returns whether it was found.
-const chooseTax = (select, text) => {
+// Returns the rate of a name, or of a percentage that just one has.
+const findTax = (select, text) => {
   const plain = (each) => each.toLowerCase().replace(/[\s%()]/g, "");
+  const sought = plain(text);
   const all = [...select.options];
-  const named = all.filter((option) => [plain(option.text), plain(option.text.split("(")[0])].includes(plain(text)));
-  const rated = all.filter((option) => plain(option.text.match(/\(([^()]*)%\)/)?.[1] ?? "-") === plain(text).replace(",", "."));
-  const [found, other] = named.length ? named : rated;
-  if (!found || other) return false;
-  select.value = found.value;
-  return true;
+  const named = all.filter(({ text: name }) => [plain(name), plain(name.split("(")[0])].includes(sought));
+  const rated = all.filter(({ text: name }) => name.match(/\(([\d.]+)\s*%\)/)?.[1] === sought.replace(",", "."));
+  const found = named.length ? named : rated;
+  return found.length === 1 ? found[0] : null;
 };
 
+// Fills a line; returns whether its tax, if any, is known.
 const fill = (line, cells, columns) => {
   let isTaxKnown = true;
   cells.slice(0, columns.length).forEach((cell, index) => {
-    const place = field(line, columns[index]);
-    if (columns[index] === "tax_rate_id") isTaxKnown = !cell || chooseTax(place, cell);
-    else if (columns[index] === "discount_value" && cell.endsWith("%")) {
+    const name = columns[index];
+    const place = field(line, name);
+    if (name === "tax_rate_id") {
+      const rate = findTax(place, cell);
+      if (rate) place.value = rate.value;
+      else isTaxKnown = !cell;
+    } else if (name === "discount_value" && cell.endsWith("%")) {
       place.value = cell.slice(0, -1).trim();
       field(line, "discount_type").value = "percent";
-    } else place.value = columns[index] === "description" ? cell : cell.replaceAll("\n", " ");
+    } else place.value = name === "description" ? cell : cell.replaceAll("\n", " ");
   });
   return isTaxKnown;
+};
+
+// The columns that are filled; of five, the last is the tax if it names one everywhere.
+const columnsOf = (rows, start, taxes) => {
+  const last = COLUMNS.indexOf("discount_value") - start;
+  const isWithoutDiscount = rows.every((row) => row.length <= last + 1 && (!row[last] || findTax(taxes, row[last])));
+  return COLUMNS.slice(start).filter((name) => !(isWithoutDiscount && name === "discount_value"));
 };
 
 table.addEventListener("paste", (event) => {
@@ -173,6 +185,7 @@ table.addEventListener("paste", (event) => {
   const rows = split(text);
   const untaxed = [];
   let line = event.target.closest("tbody");
+  const columns = columnsOf(rows, start, field(line, "tax_rate_id"));
   let done = 0;
   for (const cells of rows) {
     if (done) {
@@ -181,7 +194,7 @@ table.addEventListener("paste", (event) => {
       if (!other) break;
       line = other;
     }
-    if (!fill(line, cells, COLUMNS.slice(start))) untaxed.push(line);
+    if (!fill(line, cells, columns)) untaxed.push(line);
     done += 1;
   }
   renumber();
