@@ -315,7 +315,7 @@ def test_more_lines_than_a_hundred_are_refused_and_not_cut_off(writer_desk, fill
     }
     answer = writer_desk.post("/documents/new", {**more, "line-TOTAL_FORMS": "101", "save": ""})
     assert answer.status_code == 422
-    assert "Lines: must have at most 100 entries." in text_of(answer)
+    assert "The lines must have at most 100 entries." in text_of(answer)
     assert read_form(answer)["line-100-description"] == "Consulting"
     assert not Document.objects.exists()
 

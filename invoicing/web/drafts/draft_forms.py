@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from django import forms
-from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
 
 from agent_access.fields import find_problems
@@ -15,6 +14,7 @@ from invoicing.paper.formats import Formats
 from invoicing.services.draft_content import DraftContent
 from invoicing.web.drafts.choices import Choices
 from invoicing.web.drafts.forms import LINES_PREFIX, HeaderForm, LineFormSet, PersonForm
+from invoicing.web.drafts.problems import as_sentence, as_sentence_on_lines
 from invoicing.web.drafts.typed import TypedDraft
 
 _Input = TypeVar("_Input", bound=BaseModel)
@@ -78,7 +78,7 @@ class DraftForms:
             case ["line_items", index, name]:
                 _mark(self.lines[int(index)], name, problem, code)
             case ["line_items"]:
-                self.errors.append(_("Lines: %(problem)s.") % {"problem": problem.problem})
+                self.errors.append(as_sentence_on_lines(problem))
             case [name]:
                 form = self.header if name in self.header.fields else self.person
                 _mark(form, name, problem, code)
@@ -104,8 +104,3 @@ def _describe_reading(line: Line, formats: Formats) -> str:
     gross = " \N{MULTIPLICATION SIGN} ".join(factors)
     discount = f" \N{MINUS SIGN} {formats.money(line.discount_amount)}"
     return f"{gross}{discount if line.discount_amount else ''} = {formats.money(line.net_amount)}"
-
-
-def as_sentence(problem: FieldProblem) -> str:
-    """Return a problem, which reads on from a field's name, as a sentence of its own."""
-    return f"{problem.problem[0].upper()}{problem.problem[1:]}."
