@@ -4,7 +4,7 @@ The rules are those of the tools, to which they speak English. What is not known
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
@@ -36,27 +36,31 @@ SENTENCES = (
     _("Is only for another currency than %(code)s."),
     _("Is neither the currency of the draft nor of VAT."),
 )
-# Of all lines together.
-SENTENCES_ON_LINES = (
-    _("The lines must have at most %(count)s entries."),
-    _("The lines lead to an amount of more than 18 digits."),
-)
+# Of all lines together, by the problem.
+SENTENCES_ON_LINES: Mapping[str, str] = {
+    r"must have at most (?P<count>\d+) entries": _(
+        "The lines must have at most %(count)s entries."
+    ),
+    r"lead to an amount of more than 18 digits": _(
+        "The lines lead to an amount of more than 18 digits."
+    ),
+}
 PLACE = re.compile(r"%\\\((\w+)\\\)s")
 
 
 def as_sentence(problem: FieldProblem) -> str:
     """Return a problem, which reads on from a field's name, as a sentence of its own."""
-    return _translate(f"{problem.problem[0].upper()}{problem.problem[1:]}.", SENTENCES)
-
-
-def as_sentence_on_lines(problem: FieldProblem) -> str:
-    """Return a problem of the lines as such as a sentence."""
-    return _translate(f"The lines {problem.problem}.", SENTENCES_ON_LINES)
-
-
-def _translate(said: str, sentences: Iterable[str]) -> str:
-    for sentence in sentences:
+    said = f"{problem.problem[0].upper()}{problem.problem[1:]}."
+    for sentence in SENTENCES:
         pattern = PLACE.sub(r"(?P<\1>\\w+)", re.escape(sentence))
         if match := re.fullmatch(pattern, said):
             return gettext(sentence) % match.groupdict()
     return said
+
+
+def as_sentence_on_lines(problem: FieldProblem) -> str:
+    """Return a problem of the lines as such as a sentence."""
+    for pattern, sentence in SENTENCES_ON_LINES.items():
+        if match := re.fullmatch(pattern, problem.problem):
+            return gettext(sentence) % match.groupdict()
+    return as_sentence(problem)
