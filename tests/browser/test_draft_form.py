@@ -79,7 +79,7 @@ def test_a_draft_is_written_by_keyboard_alone(page, rates):
     keyboard.press("Enter")
     assert len(texts_of(page)) == 3, "a blank line is followed by none"
     assert not Document.objects.exists()
-    page.get_by_label("Reference").press("Enter")
+    page.locator("[name=reference]").press("Enter")
     expect(page.get_by_role("main")).to_contain_text("Written by Dana Delegate")
     draft = Document.objects.get()
     assert (draft.grand_total, draft.lines.count()) == (2457, 2)

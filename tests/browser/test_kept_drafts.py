@@ -127,27 +127,27 @@ def test_who_continues_a_draft_that_was_changed_meanwhile_sees_what_differs(
 ):
     draft = make_draft(user=delegate, customer=customer)
     page = open_page(f"/documents/{draft.id}/edit", delegate)
-    page.get_by_label("Reference").fill("Mine")
+    page.locator("[name=reference]").fill("Mine")
     wait_until_kept(page)
     page = crash(page)
     update_draft(delegate, draft.pk, draft_input(customer, reference="Theirs"), lock_version=1)
     page.goto(f"/documents/{draft.id}/edit")
     offer = page.locator("#kept-offer")
     expect(offer).to_contain_text("Somebody has changed the draft since")
-    expect(page.get_by_label("Reference")).to_have_value("Theirs")
+    expect(page.locator("[name=reference]")).to_have_value("Theirs")
     offer.get_by_role("button", name="Continue with what you typed").click()
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("Somebody changed this draft while you were writing")
     expect(alert.get_by_role("row", name="Reference")).to_contain_text("Theirs")
-    expect(page.get_by_label("Reference")).to_have_value("Mine")
+    expect(page.locator("[name=reference]")).to_have_value("Mine")
     assert Document.objects.get().reference == "Theirs"
 
 
 def test_what_the_server_has_too_is_not_offered(open_page, delegate, customer):
     draft = make_draft(user=delegate, customer=customer, reference="PO 7")
     page = open_page(f"/documents/{draft.id}/edit", delegate)
-    page.get_by_label("Reference").fill("PO 8")
-    page.get_by_label("Reference").fill("PO 7")
+    page.locator("[name=reference]").fill("PO 8")
+    page.locator("[name=reference]").fill("PO 7")
     wait_until_kept(page)
     page = crash(page)
     page.goto(f"/documents/{draft.id}/edit")

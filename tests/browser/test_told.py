@@ -112,7 +112,7 @@ def test_an_open_filter_covers_nothing_that_the_tab_key_reaches(open_page, owner
 
 def test_every_field_of_a_draft_shows_that_it_has_the_focus(open_page, delegate, customer):
     page = open_page("/documents/new", delegate)
-    page.get_by_label("Customer").focus()
+    page.get_by_label("Customer", exact=True).focus()
     ringed = {}
     while (name := page.evaluate("document.activeElement.name")) != "add_line":
         ringed[name] = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")

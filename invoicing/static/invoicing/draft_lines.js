@@ -147,7 +147,7 @@ const findTax = (select, text) => {
   const sought = plain(text);
   const all = [...select.options];
   const named = all.filter(({ text: name }) => [plain(name), plain(name.split("(")[0])].includes(sought));
-  const rated = all.filter(({ text: name }) => name.match(/\(([\d.]+)\s*%\)/)?.[1] === sought.replace(",", "."));
+  const rated = all.filter(({ text: name }) => name.match(/\(([\d.,]+)\s*%\)/)?.[1].replace(",", ".") === sought.replace(",", "."));
   const found = named.length ? named : rated;
   return found.length === 1 ? found[0] : null;
 };
