@@ -43,7 +43,13 @@ def show_totals_of(content: DraftContent) -> ShownTotals:
     document = content.document
     formats = Formats(document.language, document.currency_code, document.minor_unit)
     rows = (
-        (row.name, row.percentage, row.taxable_amount, row.tax_amount) for row in content.tax_rows
+        (
+            row.name,
+            format_fixed_point(row.percentage_ten_thousandths),
+            row.taxable_amount,
+            row.tax_amount,
+        )
+        for row in content.tax_rows
     )
     return _show(formats, document, rows)
 
