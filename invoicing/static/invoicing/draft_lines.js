@@ -160,8 +160,8 @@ const fill = (line, cells, columns) => {
     const place = field(line, name);
     if (name === "tax_rate_id") {
       const rate = findTax(place, cell);
-      if (rate) place.value = rate.value;
-      else isTaxKnown = !cell;
+      isTaxKnown = Boolean(rate) || !cell;
+      if (cell) place.value = rate?.value ?? "";
     } else if (name === "discount_value" && cell.endsWith("%")) {
       place.value = cell.slice(0, -1).trim();
       field(line, "discount_type").value = "percent";
