@@ -209,63 +209,64 @@ def test_mistakes_are_told_quietly_once_their_field_is_left(page):
     expect(page.locator("#totals")).to_contain_text("€2,468.00")
 
 
-class TestTheCustomer:
-    """A combobox, by the pattern of ARIA."""
+@pytest.fixture
+def box(page) -> Any:
+    for number in range(12):
+        CustomerFactory.create(name=f"Client {number:02d}", city="Bern")
+    return page.get_by_role("combobox", name="Customer")
 
-    @pytest.fixture
-    def box(self, page) -> Any:
-        for number in range(12):
-            CustomerFactory.create(name=f"Client {number:02d}", city="Bern")
-        return page.get_by_role("combobox", name="Customer")
 
-    def test_follows_the_arrows_and_escape(self, page, box):
-        box.fill("client")
-        options = page.locator("[role=option][data-id]")
-        expect(options).to_have_count(10)
-        expect(page.locator(".combobox [role=status]")).to_have_text(
-            "More than 10 were found. Type more of the name."
-        )
-        expect(box).to_have_attribute("aria-expanded", "true")
-        assert find_violations(page) == []
-        box.press("ArrowDown")
-        active = box.get_attribute("aria-activedescendant")
-        expect(options.nth(1)).to_have_attribute("id", str(active))
-        expect(options.nth(1)).to_have_attribute("aria-selected", "true")
-        box.press("ArrowUp")
-        expect(options.nth(0)).to_have_attribute("aria-selected", "true")
-        box.press("Escape")
-        expect(page.get_by_role("listbox")).to_be_hidden()
-        expect(box).to_have_attribute("aria-expanded", "false")
-        expect(box).to_have_value("client")
-        box.press("Escape")
-        expect(box).to_have_value("")
-        inspect(page, "draft-combobox-closed")
+def test_the_customer_follows_the_arrows_and_escape(page, box):
+    box.fill("client")
+    options = page.locator("[role=option][data-id]")
+    expect(options).to_have_count(10)
+    expect(page.locator(".combobox [role=status]")).to_have_text(
+        "More than 10 were found. Type more of the name."
+    )
+    expect(box).to_have_attribute("aria-expanded", "true")
+    assert find_violations(page) == []
+    box.press("ArrowDown")
+    active = box.get_attribute("aria-activedescendant")
+    expect(options.nth(1)).to_have_attribute("id", str(active))
+    expect(options.nth(1)).to_have_attribute("aria-selected", "true")
+    box.press("ArrowUp")
+    expect(options.nth(0)).to_have_attribute("aria-selected", "true")
+    box.press("Escape")
+    expect(page.get_by_role("listbox")).to_be_hidden()
+    expect(box).to_have_attribute("aria-expanded", "false")
+    expect(box).to_have_value("client")
+    box.press("Escape")
+    expect(box).to_have_value("")
+    inspect(page, "draft-combobox-closed")
 
-    def test_lists_without_a_text_and_takes_what_is_clicked(self, page, box):
-        box.press("ArrowDown")
-        expect(page.get_by_role("option").first).to_contain_text("Acme Ltd")
-        inspect(page, "draft-combobox")
-        page.get_by_role("option", name="Client 03").click()
-        expect(box).to_have_value("Client 03, Bern")
-        expect(box).to_be_focused()
 
-    def test_keeps_the_one_chosen_when_a_text_finds_none(self, page, box):
-        choose_customer(page, "client 04")
-        box.fill("nobody")
-        expect(page.locator(".combobox [role=status]")).to_have_text("None was found.")
-        box.press("Enter")
-        box.press("Tab")
-        expect(box).to_have_value("Client 04, Bern")
-        box.fill("")
-        box.press("Tab")
-        expect(box).to_have_value("")
-        assert page.locator("[name=customer_id]").input_value() == ""
+def test_the_customer_lists_without_a_text_and_takes_what_is_clicked(page, box):
+    box.press("ArrowDown")
+    expect(page.get_by_role("option").first).to_contain_text("Acme Ltd")
+    inspect(page, "draft-combobox")
+    page.get_by_role("option", name="Client 03").click()
+    expect(box).to_have_value("Client 03, Bern")
+    expect(box).to_be_focused()
 
-    def test_is_where_a_mistake_leads(self, page, box):
-        page.get_by_role("button", name="Save draft").click()
-        page.get_by_role("alert").get_by_role("link", name="Customer").click()
-        expect(box).to_be_focused()
-        expect(box).to_have_accessible_description("This field is required.")
+
+def test_the_customer_keeps_the_one_chosen_when_a_text_finds_none(page, box):
+    choose_customer(page, "client 04")
+    box.fill("nobody")
+    expect(page.locator(".combobox [role=status]")).to_have_text("None was found.")
+    box.press("Enter")
+    box.press("Tab")
+    expect(box).to_have_value("Client 04, Bern")
+    box.fill("")
+    box.press("Tab")
+    expect(box).to_have_value("")
+    assert page.locator("[name=customer_id]").input_value() == ""
+
+
+def test_the_customer_is_where_a_mistake_leads(page, box):
+    page.get_by_role("button", name="Save draft").click()
+    page.get_by_role("alert").get_by_role("link", name="Customer").click()
+    expect(box).to_be_focused()
+    expect(box).to_have_accessible_description("This field is required.")
 
 
 def test_eight_lines_fit_on_a_screen(open_page, delegate, customer, tax_rate):

@@ -2,8 +2,7 @@
 
 import pytest
 
-from invoicing.models import Document, TaxRate
-from tests.factories import TaxRateFactory, UserFactory, line_input, make_connection_ref, make_draft
+from invoicing.models import Document
 from tests.web.forms import read_form
 
 pytestmark = pytest.mark.sqlite  # a form is read and shown alike on both databases
@@ -69,37 +68,3 @@ def test_a_line_with_anything_typed_is_not_blank(writer_desk, three):
     part = {f"line-2-{name}": "" for name in ("description", "quantity", "unit", "unit_price")}
     answer = writer_desk.post(NEW, {**three, **part, "save": ""})
     assert (answer.status_code, Document.objects.exists()) == (422, False)
-
-
-class TestTheFirstLine:
-    """It begins with the tax rate that the person used last."""
-
-    def rate_for(self, desk) -> str:
-        return read_form(desk.get(NEW))["line-0-tax_rate_id"]
-
-    def test_has_the_tax_of_their_last_draft(self, writer_desk, writer, customer, tax_rate):
-        assert self.rate_for(writer_desk) == ""
-        make_draft(user=writer, customer=customer, lines=(line_input(tax_rate_id=tax_rate.id),))
-        newer = TaxRateFactory.create(name="Newer")
-        lines = (line_input(tax_rate_id=newer.id), line_input())
-        make_draft(user=writer, customer=customer, lines=lines)
-        assert self.rate_for(writer_desk) == str(newer.id)
-
-    def test_has_no_tax_that_was_let_go(self, writer_desk, writer, customer, tax_rate):
-        make_draft(user=writer, customer=customer, lines=(line_input(tax_rate_id=tax_rate.id),))
-        TaxRate.objects.update(is_active=False)
-        assert self.rate_for(writer_desk) == ""
-
-    def test_has_nothing_of_others_of_agents_or_of_what_is_out_of_reach(
-        self, writer_desk, writer, colleague, customer, tax_rate, sign_in
-    ):
-        taxed = {"customer": customer, "lines": (line_input(tax_rate_id=tax_rate.id),)}
-        make_draft(user=colleague, **taxed)
-        make_draft(user=writer, connection=make_connection_ref(), **taxed)
-        assert self.rate_for(writer_desk) == ""
-        manager = UserFactory.create(permissions=["invoices.view_document", "invoices.manage"])
-        customer.account_managers.add(manager)
-        make_draft(user=manager, **taxed)
-        assert self.rate_for(sign_in(manager)) == str(tax_rate.id)
-        customer.account_managers.remove(manager)
-        assert self.rate_for(sign_in(manager)) == ""
