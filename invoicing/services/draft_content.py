@@ -1,6 +1,6 @@
 """Turns a draft as it was asked for into rows, or names everything that the database refuses."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -16,6 +16,8 @@ from invoicing.totals import LineAmounts, TaxFacts, Totals, calculate_totals
 # What an agent's update ends: the exchange rate with the currency, the reference with the buyer.
 OF_CURRENCY = tuple(name for name in PersonInput.model_fields if name.startswith("exchange_rate"))
 OF_CUSTOMER = ("buyer_reference",)
+
+TOO_LARGE = FieldProblem("line_items", "lead to an amount of more than 18 digits")
 
 # Tax rates by ID.
 Rates = Mapping[UUID | None, TaxFacts]
@@ -41,13 +43,13 @@ def fill_draft(
     The customer is the one that was asked for, if the user sees it. Without `by_person`, what only
     people write stays as it is. Raises DraftInvalidError with all problems at once.
     """
-    rates = _read_active_rates(asked)
+    rates = _read_active_rates(asked.line_items)
     problems = [*_find_problems(asked, customer, rates), *_find_rate_problems(asked, by_person)]
     totals = None
     try:
         totals = calculate_totals([_amounts_of(item, rates) for item in asked.line_items])
     except AmountTooLargeError:
-        problems.append(FieldProblem("line_items", "lead to an amount of more than 18 digits"))
+        problems.append(TOO_LARGE)
     if totals is None or problems:
         raise DraftInvalidError(tuple(problems))
     header = {
@@ -77,9 +79,23 @@ def _columns_of_person(
     return columns_of(PersonInput(), without=staying)
 
 
-def _read_active_rates(asked: DraftInput) -> Rates:
+def calculate_lines(lines: Mapping[int, LineItemInput]) -> Totals:
+    """Return what some lines of a draft come to, by their positions, as fill_draft() does.
+
+    Raises DraftInvalidError.
+    """
+    rates = _read_active_rates(lines.values())
+    if problems := tuple(_find_tax_problems(lines.items(), rates)):
+        raise DraftInvalidError(problems)
+    try:
+        return calculate_totals([_amounts_of(item, rates) for item in lines.values()])
+    except AmountTooLargeError:
+        raise DraftInvalidError((TOO_LARGE,)) from None
+
+
+def _read_active_rates(lines: Iterable[LineItemInput]) -> Rates:
     """Return the active tax rates that the lines ask for, by ID."""
-    wanted = {item.tax_rate_id for item in asked.line_items if item.tax_rate_id}
+    wanted = {item.tax_rate_id for item in lines if item.tax_rate_id}
     found = TaxRate.objects.filter(is_active=True, pk__in=wanted) if wanted else ()
     return {rate.id: rate.facts for rate in found}
 
@@ -98,7 +114,13 @@ def _find_problems(
         yield FieldProblem("currency_code", "is not a supported currency")
     if asked.language not in {None, *dict(settings.DOCUMENT_LANGUAGES)}:
         yield FieldProblem("language", "is not a supported language")
-    for index, item in enumerate(asked.line_items):
+    yield from _find_tax_problems(enumerate(asked.line_items), rates)
+
+
+def _find_tax_problems(
+    lines: Iterable[tuple[int, LineItemInput]], rates: Rates
+) -> Iterator[FieldProblem]:
+    for index, item in lines:
         if item.tax_rate_id and item.tax_rate_id not in rates:
             yield FieldProblem(f"line_items.{index}.tax_rate_id", "is not an active tax rate")
 

@@ -36,8 +36,8 @@ from invoicing.services.corrections import (
     update_correction,
 )
 from invoicing.web.drafts.codes import give_code, read_code
-from invoicing.web.drafts.draft_forms import as_sentence
 from invoicing.web.drafts.forms import NUMBER_LENGTH, HeaderForm, LineForm
+from invoicing.web.drafts.problems import as_sentence
 from invoicing.web.late_forms import RESUME
 from invoicing.web.pages import ALREADY, SignedInRequest, page, read_number, show_done
 from invoicing.web.typed_numbers import MistypedNumberError, avoid_grouping, parse_typed

@@ -16,6 +16,7 @@ from invoicing.services.corrections import is_correctable
 from invoicing.services.document_facts import read_document
 from invoicing.web.approvals import describe_decisions_on, describe_pending_of
 from invoicing.web.corrections import describe_corrections
+from invoicing.web.drafts.kept import kept_of
 from invoicing.web.issuing import may_issue
 from invoicing.web.originals import describe_files
 from invoicing.web.pages import ALREADY, DONE, SignedInRequest, page
@@ -39,6 +40,10 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "decided": describe_decisions_on(request.user, document, now=now),
         "may_agents_issue": request.user.has_perms(ISSUE_PERMISSIONS),
         "is_done": DONE in request.GET,
+        # What the browser kept of it while it was typed, and may forget now.
+        "kept_until_now": kept_of(request.user, document.draft_code).name
+        if DONE in request.GET
+        else "",
         "is_already": ALREADY in request.GET,
         "may_edit": may_edit,
         "may_issue": may_issue(request.user, document),

@@ -21,7 +21,7 @@ from invoicing.web import (
     telling,
 )
 from invoicing.web.accounts import account, passkey_sign_in, preferences, set_password, sign_in
-from invoicing.web.drafts import editor
+from invoicing.web.drafts import editor, suggestions
 from invoicing.web.evidence import document as evidence_document
 from invoicing.web.evidence import downloads as evidence_downloads
 from invoicing.web.evidence import listing as evidence_listing
@@ -86,6 +86,7 @@ urlpatterns = [
         for kind in OriginalKind
     ),
     path("customers", customers.list_customers, name="customers"),
+    path("customers/find", suggestions.find_customer, name="find-customer"),
     path("customers/new", customer_editor.new_customer, name="new-customer"),
     path("customers/<id:pk>", customer_page.show_customer, name="customer"),
     path("customers/<id:pk>/edit", customer_editor.edit_customer, name="edit-customer"),

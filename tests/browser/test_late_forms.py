@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from agent_access.models.settings import AccessSettings
 from invoicing.models import Document, User
+from tests.browser.drafts import choose_customer
 from tests.browser.inspection import inspect
 from tests.factories import PASSWORD, give_password
 
@@ -27,7 +28,7 @@ def sign_in_on(page: Page, user: User) -> None:
 def page(open_page, delegate, customer, tax_rate) -> Page:
     """The form of a new draft, filled in."""
     page: Page = open_page("/documents/new", delegate)
-    page.get_by_label("Customer").select_option(label="Acme Ltd, Amsterdam")
+    choose_customer(page, "acme")
     page.get_by_label("Description").fill(LONG)
     page.get_by_label("Quantity").fill("1.5")
     page.get_by_label("Unit price").fill("10.50")

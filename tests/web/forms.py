@@ -25,7 +25,7 @@ class _Fields(HTMLParser):
         name = values.get("name", "")
         if tag == "form":
             self._reads = values.get("method") == "post" and values.get("action", "?") == "?"
-        elif self._reads and tag == "input":
+        elif self._reads and tag == "input" and name:
             self.values[name] = values.get("value", "")
         elif self._reads and tag == "textarea":
             self._textarea, self.values[name] = name, ""

@@ -62,11 +62,11 @@ def test_a_stale_edit_shows_what_differs_and_keeps_what_was_typed(writer_desk, d
     for label, saved, typed in [
         ("Reference", "Theirs", NOTHING),
         ("Notes on the invoice", NOTHING, "Mine"),
-        ("Line 1, quantity", "3", "2"),
-        ("Line 2, description", "Consulting", NOTHING),
+        ("Line 1: Quantity", "3", "2"),
+        ("Line 2: Description", "Consulting", NOTHING),
     ]:
         assert row.format(label, saved, typed) in text
-    assert "Line 1, description" not in text
+    assert "Line 1: Description" not in text
     assert Document.objects.get().reference == "Theirs"
     assert "Replace it with mine" in text
     assert '<dd lang="en"> €100.00 </dd>' in text
@@ -104,7 +104,7 @@ def test_what_was_saved_meanwhile_is_told_whatever_is_pressed(
         assert "Somebody changed this draft while you were writing" in text
         assert '<th scope="row">Reference</th>' in text
         assert '<th scope="row">Notes on the invoice</th>' not in text
-        assert "discount in" not in text.partition("</table>")[0], "there is no discount"
+        assert "Discount in" not in text.partition("</table>")[0], "there is no discount"
         assert 'name="save" value="2">Replace it with mine</button>' in text
         form = read_form(answer)
     assert Document.objects.get().reference == "Theirs"

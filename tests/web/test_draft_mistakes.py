@@ -75,8 +75,8 @@ def test_all_mistakes_are_named_at_once(writer_desk, filled):
     assert text_of(answer).count('class="errorlist"') == 3
     for label, field in (
         ("Customer", "customer_id"),
-        ("Line 1, quantity", "line-0-quantity"),
-        ("Line 1, unit price", "line-0-unit_price"),
+        ("Line 1: Quantity", "line-0-quantity"),
+        ("Line 1: Unit price", "line-0-unit_price"),
     ):
         assert f'<a href="#id_{field}">{label}</a>' in text_of(answer)
         assert f'id="id_{field}"' in text_of(answer)

@@ -1,7 +1,6 @@
 // Asks before a form with unsaved values is left, by any way but its own buttons and its own link to
 // cancel. What the browser put back into the fields after going back is unsaved, too.
 const form = document.querySelector("form[data-unsaved]");
-const wasUnsaved = form.dataset.unsaved === "yes";
 let isLeaving = false;
 
 const isChanged = (field) => {
@@ -14,6 +13,8 @@ const leave = () => { isLeaving = true; };
 const stay = () => { isLeaving = false; };
 
 form.addEventListener("submit", leave);
+// Another script leads elsewhere, and what was typed is kept.
+form.addEventListener("leaving", leave);
 form.querySelector("[data-cancel]").addEventListener("click", (event) => {
   const opensElsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
   if (!opensElsewhere) leave();
@@ -22,6 +23,6 @@ form.querySelector("[data-cancel]").addEventListener("click", (event) => {
 form.addEventListener("input", stay);
 window.addEventListener("pageshow", stay);
 window.addEventListener("beforeunload", (event) => {
-  const isUnsaved = wasUnsaved || [...form.elements].some(isChanged);
+  const isUnsaved = form.dataset.unsaved === "yes" || [...form.elements].some(isChanged);
   if (isUnsaved && !isLeaving) event.preventDefault();
 });

@@ -1,5 +1,7 @@
 """What differs between the saved draft and the one that was typed."""
 
+from django.utils.translation import gettext as _
+
 from invoicing.web.changes import Change, differ
 from invoicing.web.drafts.choices import Choices
 from invoicing.web.drafts.forms import HEADER_FIELDS, LineForm
@@ -27,5 +29,6 @@ def _texts(draft: TypedDraft) -> dict[tuple[str, str], str]:
         # The form always chooses a kind of discount; without a discount it means nothing.
         said = line if line.get("discount_value", "").strip() else {**line, "discount_type": ""}
         for name, field in LineForm.base_fields.items():
-            texts[f"Line {number}, {str(field.label).lower()}", name] = said.get(name, "")
+            label = _("Line %(number)s: %(field)s") % {"number": number, "field": field.label}
+            texts[label, name] = said.get(name, "")
     return texts

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from babel.numbers import get_currency_name
 from django.conf import settings
 from django.db.models import Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agent_access.visible_text import mark_invisible
 from invoicing.identifiers import read_uuid
@@ -16,10 +18,13 @@ from invoicing.web.drafts.customers import CustomerChoices, choose_customers
 from invoicing.web.drafts.forms import INVOICE_CURRENCY, Options
 from invoicing.web.drafts.typed import TypedDraft
 
-NOTHING_CHOSEN = ("", "Please choose")
-NO_TAX = ("", "No tax")
-AS_ADDRESSED = ("", "The customer’s")  # noqa: RUF001  an apostrophe for readers
-DISCOUNT_KINDS: Options = [(DiscountType.PERCENT, "percent"), (DiscountType.AMOUNT, "amount")]
+NOTHING_CHOSEN = ("", gettext_lazy("Please choose"))
+NO_TAX = ("", gettext_lazy("No tax"))
+AS_ADDRESSED = ("", gettext_lazy("The customer’s"))  # noqa: RUF001  an apostrophe for readers
+DISCOUNT_KINDS: Options = [
+    (DiscountType.PERCENT, gettext_lazy("percent")),
+    (DiscountType.AMOUNT, gettext_lazy("amount")),
+]
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Choices:
 
     def label(self, name: str, value: str) -> str:
         """Return the label of a value in a list; for fields without a list, the value itself."""
-        return dict(self.options.get(name, [])).get(value, value)
+        return str(dict(self.options.get(name, [])).get(value, value))
 
 
 def choices_for(
@@ -63,13 +68,15 @@ def choices_for(
 
 def _rate_bases(document: Document | None, tax_currency: str) -> Options:
     """Return what an exchange rate may be the price of; the draft's own, even if it is former."""
-    priced_in = tax_currency or "the currency of your VAT"
+    priced_in = tax_currency or _("the currency of your VAT")
     kept = document.exchange_rate_base if document else ""
-    codes = {tax_currency: f"1 {tax_currency}, in the currency of the invoice"}
+    told = _("1 %(code)s, in the currency of the invoice") % {"code": tax_currency}
+    codes = {tax_currency: told}
     if document and kept != document.currency_code:
         codes.setdefault(kept, f"1 {kept}")
     known = [(code, label) for code, label in codes.items() if code]
-    return [*known, (INVOICE_CURRENCY, f"1 of the invoice’s currency, in {priced_in}")]  # noqa: RUF001  an apostrophe for readers
+    of_invoice = _("1 of the invoice’s currency, in %(code)s") % {"code": priced_in}  # noqa: RUF001  an apostrophe for readers
+    return [*known, (INVOICE_CURRENCY, of_invoice)]
 
 
 def _tax_rates(document: Document | None, typed: TypedDraft) -> Options:
@@ -82,7 +89,7 @@ def _tax_rates(document: Document | None, typed: TypedDraft) -> Options:
 
 def _mark(rate: TaxRate) -> str:
     name = mark_invisible(str(rate))
-    return name if rate.is_active else f"{name} (inactive)"
+    return name if rate.is_active else _("%(name)s (inactive)") % {"name": name}
 
 
 def _currencies(document: Document | None) -> Options:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Lower
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from agent_access.visible_text import mark_invisible
 from invoicing.access import Permission
@@ -13,7 +15,9 @@ from invoicing.search.paging import PageRequest
 from invoicing.search.records import find_customers
 
 LONGEST_LIST = 50
-NOBODY = "There is no active customer that you may see, so no draft can be saved."
+# While somebody types a name.
+MOST_SUGGESTED = 10
+NOBODY = gettext_lazy("There is no active customer that you may see, so no draft can be saved.")
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ def choose_customers(
 ) -> CustomerChoices:
     """Return what the person may choose, and what the draft or the form has already."""
     offered = _offered(user).order_by(Lower("name"), "id")
-    found = _search(user, search) if search else list(offered[: LONGEST_LIST + 1])
+    found = _search(user, search, LONGEST_LIST) if search else list(offered[: LONGEST_LIST + 1])
     is_cut = len(found) > LONGEST_LIST
     listed = found[:LONGEST_LIST] if search or not is_cut else []
     kept = _kept(user, document, chosen).exclude(pk__in=[each.pk for each in listed])
@@ -46,8 +50,19 @@ def choose_customers(
         search=search,
         is_searchable=bool(search) or is_cut,
         suggested=_suggest(listed, search, chosen),
-        hint=_hint(len(found), search, is_cut=is_cut) if options or search or is_cut else NOBODY,
+        hint=_hint(len(found), search, LONGEST_LIST)
+        if options or search or is_cut
+        else str(NOBODY),
     )
+
+
+def suggest_customers(user: User, search: str) -> tuple[list[Customer], str]:
+    """Return the few to choose from while somebody types, and what was found in words."""
+    if search:
+        found = _search(user, search, MOST_SUGGESTED)
+        return found[:MOST_SUGGESTED], _hint(len(found), search, MOST_SUGGESTED)
+    first = _offered(user).order_by(Lower("name"), "id")
+    return list(first[:MOST_SUGGESTED]), ""
 
 
 def find_offered(user: User, pk: str) -> Customer | None:
@@ -62,13 +77,13 @@ def _offered(user: User) -> QuerySet[Customer]:
     return Customer.objects.visible_to(user).filter(is_active=True)
 
 
-def _search(user: User, search: str) -> list[Customer]:
-    """Return those found, by name: if more than can be listed, those that were made first."""
+def _search(user: User, search: str, most: int) -> list[Customer]:
+    """Return those found, by name: if more than `most`, one more, of those that were made first."""
     found: list[Customer] = []
     if not user.has_perm(Permission.VIEW_CUSTOMER):
         return found
-    page: PageRequest | None = PageRequest(search=search, limit=LONGEST_LIST + 1)
-    while page and len(found) <= LONGEST_LIST:
+    page: PageRequest | None = PageRequest(search=search, limit=most + 1)
+    while page and len(found) <= most:
         more, cursor = find_customers(user, page)
         found += more
         page = replace(page, after=cursor) if cursor else None
@@ -90,15 +105,21 @@ def _suggest(listed: list[Customer], search: str, chosen: str) -> str:
     return ids[0] if len(ids) == 1 else ""
 
 
-def _hint(count: int, search: str, *, is_cut: bool) -> str:
+def _hint(count: int, search: str, most: int) -> str:
+    """Say what was found, of which at most `most` are listed."""
+    is_cut = count > most
     if not search:
-        return "There are many customers: search for the name first." if is_cut else ""
+        return _("There are many customers: search for the name first.") if is_cut else ""
     if is_cut:
-        return f"More than {LONGEST_LIST} were found. Type more of the name."
-    return {0: "None was found.", 1: "One was found."}.get(count, f"{count} were found.")
+        return _("More than %(most)s were found. Type more of the name.") % {"most": most}
+    if not count:
+        return _("None was found.")
+    if count == 1:
+        return _("One was found.")
+    return ngettext("%(count)s was found.", "%(count)s were found.", count) % {"count": count}
 
 
 def _label(customer: Customer) -> str:
     """Return name and city, since two customers may share a name."""
     label = mark_invisible(", ".join(filter(None, (customer.name, customer.city))))
-    return label if customer.is_active else f"{label} (inactive)"
+    return label if customer.is_active else _("%(name)s (inactive)") % {"name": label}

@@ -14,6 +14,7 @@ from invoicing.paper.formats import Formats
 from invoicing.services.draft_content import DraftContent
 from invoicing.web.drafts.choices import Choices
 from invoicing.web.drafts.forms import LINES_PREFIX, HeaderForm, LineFormSet, PersonForm
+from invoicing.web.drafts.problems import as_sentence, as_sentence_on_lines
 from invoicing.web.drafts.typed import TypedDraft
 
 _Input = TypeVar("_Input", bound=BaseModel)
@@ -77,17 +78,18 @@ class DraftForms:
             case ["line_items", index, name]:
                 _mark(self.lines[int(index)], name, problem, code)
             case ["line_items"]:
-                self.errors.append(f"The lines {problem.problem}.")
+                self.errors.append(as_sentence_on_lines(problem))
             case [name]:
                 form = self.header if name in self.header.fields else self.person
                 _mark(form, name, problem, code)
 
     def show_readings(self, preview: DraftContent) -> None:
-        """Say in each line how its numbers were understood."""
+        """Say in each line how its numbers were understood, and what they come to."""
         document = preview.document
         formats = Formats(document.language, document.currency_code, document.minor_unit)
         for form, line in zip(self.lines, preview.lines, strict=True):
             form.reading = _describe_reading(line, formats)
+            form.amount = formats.amount(line.net_amount)
 
 
 def _mark(form: forms.Form, name: str, problem: FieldProblem, code: str) -> None:
@@ -102,9 +104,3 @@ def _describe_reading(line: Line, formats: Formats) -> str:
     gross = " \N{MULTIPLICATION SIGN} ".join(factors)
     discount = f" \N{MINUS SIGN} {formats.money(line.discount_amount)}"
     return f"{gross}{discount if line.discount_amount else ''} = {formats.money(line.net_amount)}"
-
-
-def as_sentence(problem: FieldProblem) -> str:
-    """Return a problem, which reads on from a field's name, as a sentence of its own."""
-    told = problem.told()
-    return f"{told[0].upper()}{told[1:]}."

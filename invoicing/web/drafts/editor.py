@@ -10,13 +10,13 @@ from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from invoicing.access import WRITE_PERMISSIONS
+from invoicing.access import WRITE_PERMISSIONS, Permission
 from invoicing.draft_fields import MAX_LINES
 from invoicing.errors import ConflictError, DraftCodeUsedError, DraftInvalidError
 from invoicing.identifiers import read_uuid
 from invoicing.locks import require_still_allowed
 from invoicing.models import Document, User
-from invoicing.paper.formats import Formats, local_date
+from invoicing.paper.formats import local_date
 from invoicing.services.corrections import is_correctable
 from invoicing.services.draft_content import DraftContent
 from invoicing.services.drafts import create_draft, preview_draft, update_draft
@@ -25,6 +25,9 @@ from invoicing.web.drafts.choices import Choices, choices_for
 from invoicing.web.drafts.codes import give_code, read_code
 from invoicing.web.drafts.customers import find_offered
 from invoicing.web.drafts.draft_forms import DraftForms, ReadDraft
+from invoicing.web.drafts.kept import kept_of
+from invoicing.web.drafts.live import LIVE, answer_live
+from invoicing.web.drafts.totals import show_totals_of
 from invoicing.web.drafts.typed import (
     TypedDraft,
     copy_typed,
@@ -98,19 +101,20 @@ class Editor:
         return self.request.user
 
     def answer(self, typed: TypedDraft) -> HttpResponse:
-        """Do what the pressed button asks for: search, add or remove a line, resume, or check."""
+        """Do what the pressed button asks for: search, change the lines, resume, or check."""
         data, is_search = self.request.POST, _is_search(self.request.POST)
         if is_search:
             typed = typed.with_customer(self.choices.customers.suggested)
         # Not what is to be saved as it was seen, nor what is only shown again.
         if self.document is None and (is_search or not {"save", RESUME} & data.keys()):
             typed = propose_again(typed, self.user)
-        if "add_line" in data:
-            return self.show(typed.with_line())
-        if "remove_line" in data:
-            return self.show(typed.without_line(read_number(data, "remove_line")))
+        if LIVE in data:
+            return answer_live(self.user, DraftForms(typed, self.choices, is_checked=True), data)
+        if (changed := _change_lines(typed, data)) is not None:
+            return self.show(changed)
         if is_search or RESUME in data:
             return self.show(typed, has_searched=is_search)
+        typed = typed.without_blank_lines()
         return self._check(DraftForms(typed, self.choices, is_checked=True))
 
     def show(self, typed: TypedDraft, **context: Any) -> HttpResponse:
@@ -188,19 +192,22 @@ class Editor:
             typed = typed_draft_of(preview.document, preview.lines)
             forms.show_readings(preview)
         kept = typed_draft_of(saved, saved.lines.all()) if saved else typed
+        draft_code = self._draft_code_to_send(status)
         context |= {
             "document": self.document,
-            "draft_code": self._draft_code_to_send(status),
+            "draft_code": draft_code,
+            "kept": kept_of(self.user, self._name_draft(draft_code)),
             "customers": self.choices.customers,
             "tax_currency": self.choices.tax_currency,
             "lock_version": self._lock_version_to_send(),
             "forms": forms,
-            "may_add_lines": len(forms.lines) < MAX_LINES,
+            "most_lines": MAX_LINES,
+            "finds_customers": self.user.has_perm(Permission.VIEW_CUSTOMER),
             "is_refused": status == HTTPStatus.UNPROCESSABLE_ENTITY,
             # What was saved meanwhile stands beside what was typed, so that nothing is lost.
             "saved": saved,
             "changes": compare_drafts(kept, typed, self.choices),
-            "totals": _format_totals(preview.document) if preview else None,
+            "totals": show_totals_of(preview) if preview else None,
         }
         return render(self.request, "invoicing/draft.html", context, status=status)
 
@@ -215,6 +222,10 @@ class Editor:
         sent = self.request.POST.get("draft_code", "")
         is_good = status != HTTPStatus.CONFLICT and read_code(self.user, sent) is not None
         return sent if is_good else give_code(self.user)
+
+    def _name_draft(self, signed_code: str) -> str:
+        """Return the draft code, which a new draft has before it is saved."""
+        return self.document.draft_code if self.document else signed_code.partition(":")[0]
 
     def _lock_version_to_send(self) -> int:
         """Return the version that the form began with."""
@@ -231,15 +242,22 @@ class Editor:
         return read_number(data, "save") or read_number(data, "lock_version")
 
 
+def _change_lines(typed: TypedDraft, data: QueryDict) -> TypedDraft | None:
+    """Return the draft as a button beside the lines changes it, or None if none was pressed."""
+    if "add_line" in data:
+        return typed.with_line()
+    if "copy_line" in data:
+        return typed.with_copy(read_number(data, "copy_line"))
+    if "raise_line" in data:
+        return typed.with_moved(read_number(data, "raise_line"), step=-1)
+    if "lower_line" in data:
+        return typed.with_moved(read_number(data, "lower_line"), step=1)
+    if "remove_line" in data:
+        return typed.without_line(read_number(data, "remove_line"))
+    return None
+
+
 def _is_search(data: QueryDict) -> bool:
     """Return whether to search for a customer: by its button, or by Enter in the search field."""
     asked, done = (read_search(data, f"customer_{word}") for word in ("search", "searched"))
     return "find_customer" in data or asked != done
-
-
-def _format_totals(document: Document) -> dict[str, str]:
-    """Return the totals, formatted as on the invoice, and the language of that."""
-    formats = Formats(document.language, document.currency_code, document.minor_unit)
-    names = ("net_total", "tax_total", "grand_total")
-    written = {name: formats.money(getattr(document, name)) for name in names}
-    return {"language": document.language, **written}

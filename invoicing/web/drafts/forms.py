@@ -10,6 +10,9 @@ from typing import Any
 
 from django import forms
 from django.core.validators import MinValueValidator
+from django.forms.boundfield import BoundField
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.draft_fields import MAX_LINES, PERCENT_PROBLEM
@@ -19,33 +22,45 @@ from invoicing.money import RATE_DECIMALS
 from invoicing.totals import DiscountType
 from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
 
-Options = list[tuple[str, str]]
+Options = list[tuple[str, str | Promise]]
 
 NUMBER_LENGTH = 30
 PERCENT_DECIMALS = 2
 FIRST_DAY = date(1900, 1, 1)
+# The widths of what stands in the row of a line, as classes of the style sheet.
+COLUMNS = ("description", "figure", "word", "pick")
 # Stands for the currency of the invoice, whichever is chosen beside it.
 INVOICE_CURRENCY = "invoice"
-FOUR_DIGITS = "Write the year with four digits, such as 2026."
+FOUR_DIGITS = _("Write the year with four digits, such as 2026.")
 # By code of the problem, in place of texts about minor units and basis points.
 NUMBER_MESSAGES = {
-    AMOUNT_PROBLEM: "Must be a whole number of at most 18 digits.",
-    PERCENT_PROBLEM: "Must be at most 100 %.",
+    AMOUNT_PROBLEM: _("Must be a whole number of at most 18 digits."),
+    PERCENT_PROBLEM: _("Must be at most 100 %."),
 }
 
 
-def _number(label: str, *, required: bool = True) -> forms.CharField:
+def _number(label: str | Promise, *, required: bool = True, width: str = "") -> forms.CharField:
     widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
-    return forms.CharField(
+    field = forms.CharField(
         label=label,
         required=required,
         max_length=NUMBER_LENGTH,
         widget=widget,
         error_messages=NUMBER_MESSAGES,
     )
+    field.width = width  # type: ignore[attr-defined]  # as in _text()
+    return field
 
 
-def _text(label: str, *, rows: int = 0, required: bool = False, width: str = "") -> forms.CharField:
+def _list(label: str | Promise) -> forms.TypedChoiceField:
+    field = forms.TypedChoiceField(label=label, required=False, empty_value=None)
+    field.width = "pick"  # type: ignore[attr-defined]  # as in _text()
+    return field
+
+
+def _text(
+    label: str | Promise, *, rows: int = 0, required: bool = False, width: str = ""
+) -> forms.CharField:
     # The rules limit the length. A form field would count CR LF as two, and a browser an emoji: it
     # would cut what is pasted, and send no form with a changed text that an agent may write.
     attrs = {"dir": "auto"}
@@ -55,7 +70,7 @@ def _text(label: str, *, rows: int = 0, required: bool = False, width: str = "")
     return field
 
 
-def date_field(label: Any, *, required: bool = True) -> forms.DateField:
+def date_field(label: str | Promise, *, required: bool = True) -> forms.DateField:
     # Of a year typed with two digits browsers make the year 26. With a maximum, none has five.
     attributes = {"type": "date", "min": FIRST_DAY.isoformat(), "max": date.max.isoformat()}
     return forms.DateField(
@@ -106,20 +121,20 @@ class DraftForm(forms.Form):
 class HeaderForm(DraftForm):
     """The header of a draft: the fields of DraftInput except its lines."""
 
-    customer_id = forms.ChoiceField(label="Customer")
-    customer_id.width = "w6"  # type: ignore[attr-defined]  # as in _text()
-    reference = _text("Reference", width="w6")
-    issue_date = date_field("Issue date")
-    due_date = date_field("Due date")
-    currency_code = forms.ChoiceField(label="Currency")
-    language = forms.ChoiceField(label="Language")
-    notes = _text("Notes on the invoice", rows=3)
+    customer_id = forms.ChoiceField(label=_("Customer"))
+    customer_id.width = "w4"  # type: ignore[attr-defined]  # as in _text()
+    issue_date = date_field(_("Issue date"))
+    due_date = date_field(_("Due date"))
+    currency_code = forms.ChoiceField(label=_("Currency"))
+    language = forms.ChoiceField(label=_("Language"))
+    reference = _text(_("Reference"), width="w4")
+    notes = _text(_("Notes on the invoice"), rows=3)
 
-    def brief_fields(self) -> list[forms.BoundField]:
+    def brief_fields(self) -> list[BoundField]:
         """Return the fields above the lines."""
         return [field for field in self if not isinstance(field.field.widget, forms.Textarea)]
 
-    def long_fields(self) -> list[forms.BoundField]:
+    def long_fields(self) -> list[BoundField]:
         """Return the fields below the lines: texts of several lines."""
         return [field for field in self if isinstance(field.field.widget, forms.Textarea)]
 
@@ -127,14 +142,14 @@ class HeaderForm(DraftForm):
 class PersonForm(DraftForm):
     """The fields of PersonInput."""
 
-    supply_date = date_field("Date of supply", required=False)
-    supply_end_date = date_field("Until, if it is a period", required=False)
-    delivery_country = forms.ChoiceField(label="Country of delivery", required=False)
-    buyer_reference = _text("Buyer’s reference")  # noqa: RUF001  an apostrophe for readers
-    exchange_rate = _number("Exchange rate", required=False)
-    exchange_rate_base = forms.ChoiceField(label="It is the price of", required=False)
+    supply_date = date_field(_("Date of supply"), required=False)
+    supply_end_date = date_field(_("Until, if it is a period"), required=False)
+    delivery_country = forms.ChoiceField(label=_("Country of delivery"), required=False)
+    buyer_reference = _text(_("Buyer’s reference"))  # noqa: RUF001  an apostrophe for readers
+    exchange_rate = _number(_("Exchange rate"), required=False)
+    exchange_rate_base = forms.ChoiceField(label=_("It is the price of"), required=False)
     exchange_rate_base.width = "w6"  # type: ignore[attr-defined]  # as in _text()
-    exchange_rate_date = date_field("Date of the rate", required=False)
+    exchange_rate_date = date_field(_("Date of the rate"), required=False)
 
     @override
     def clean(self) -> None:
@@ -167,22 +182,31 @@ def _write_rate(millionths: int) -> str:
 class LineForm(DraftForm):
     """The fields of LineItemInput.
 
-    `reading` says how the numbers were understood, once they are calculated.
+    `reading` says how the numbers were understood, and `amount` what they come to, once they are
+    calculated.
     """
 
-    reading = ""
+    reading = amount = ""
 
-    description = _text("Description", rows=2, required=True, width="w12")
-    quantity = _number("Quantity")
-    unit = _text("Unit")
-    unit_price = _number("Unit price")
-    tax_rate_id = forms.TypedChoiceField(label="Tax", required=False, empty_value=None)
-    discount_value = _number("Discount", required=False)
-    discount_type = forms.TypedChoiceField(label="Discount in", required=False, empty_value=None)
+    description = _text(_("Description"), rows=1, required=True, width="description")
+    quantity = _number(_("Quantity"), width="figure")
+    unit = _text(_("Unit"), width="word")
+    unit_price = _number(_("Unit price"), width="figure")
+    discount_value = _number(_("Discount"), required=False, width="figure")
+    discount_type = _list(_("Discount in"))
+    tax_rate_id = _list(_("Tax"))
 
     def __init__(self, *args: Any, minor_unit: int, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.minor_unit = minor_unit
+
+    def columns(self) -> list[BoundField]:
+        """Return the fields that stand in the row of the line."""
+        return [field for field in self if field.field.width in COLUMNS]
+
+    def further_fields(self) -> list[BoundField]:
+        """Return those that stand below it."""
+        return [field for field in self if field.field.width not in COLUMNS]
 
     @override
     def clean(self) -> None:

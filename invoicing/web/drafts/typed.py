@@ -33,6 +33,8 @@ from invoicing.web.typed_numbers import avoid_grouping, format_typed
 
 DEFAULT_CURRENCY = "EUR"
 DAYS_TO_PAY = 30
+# The lists of a line, which always have something chosen.
+CHOSEN = ("discount_type", "tax_rate_id")
 # How many of the newest documents tell which currency is usual.
 DOCUMENTS_OF_HABIT = 25
 
@@ -77,6 +79,30 @@ class TypedDraft:
         lines = [line for position, line in enumerate(self.lines) if position != index]
         return replace(self, lines=lines or [{}])
 
+    def with_copy(self, index: int) -> "TypedDraft":
+        """Return the draft with the line at this position twice."""
+        if len(self.lines) >= MAX_LINES:
+            return self
+        at = min(index, len(self.lines) - 1)
+        return replace(self, lines=[*self.lines[: at + 1], *self.lines[at:]])
+
+    def with_moved(self, index: int, *, step: int) -> "TypedDraft":
+        """Return the draft with a line one up (-1) or down (1), if there is another one."""
+        lines, other = [*self.lines], index + step
+        if index < len(lines) and 0 <= other < len(lines):
+            lines[index], lines[other] = lines[other], lines[index]
+        return replace(self, lines=lines)
+
+    def without_blank_lines(self) -> "TypedDraft":
+        """Return the draft without the lines into which nothing was typed; one line stays."""
+        lines = [line for line in self.lines if not is_blank(line)]
+        return replace(self, lines=lines or self.lines[:1])
+
+
+def is_blank(line: Typed) -> bool:
+    """Return whether nothing was typed into a line; what its lists have chosen does not count."""
+    return not any(text for name, text in line.items() if name not in CHOSEN)
+
 
 def read_typed(data: QueryDict) -> TypedDraft:
     """Return what was typed, without checking it."""
@@ -112,8 +138,18 @@ def new_typed_draft(user: User, customer: Customer | None = None) -> TypedDraft:
     today = local_date(timezone.now(), user).isoformat()
     header = {"issue_date": today, **_propose(user, customer, today)}
     chosen = str(customer.pk) if customer else ""
-    typed = TypedDraft(header, [{}], _decimals(header["currency_code"]), chosen)
+    lines = [{"tax_rate_id": _last_tax_rate(user)}]
+    typed = TypedDraft(header, lines, _decimals(header["currency_code"]), chosen)
     return typed.with_customer(chosen)
+
+
+def _last_tax_rate(user: User) -> str:
+    """Return the ID of the last active rate of what the person wrote last, if they may see it."""
+    own = Document.objects.filter(created_by=user, connection_id=None).order_by("-id")
+    visible = Document.objects.visible_to(user).filter(pk__in=own.values("pk")[:1])
+    used = Line.objects.filter(document__in=visible, tax_rate__is_active=True)
+    found = used.order_by("-position").values_list("tax_rate_id", flat=True).first()
+    return str(found or "")
 
 
 def propose_again(typed: TypedDraft, user: User) -> TypedDraft:
