@@ -19,6 +19,7 @@ from invoicing.web import (
     telling,
 )
 from invoicing.web.accounts import account, passkey_sign_in, set_password, sign_in
+from invoicing.web.activity import page as activity
 from invoicing.web.drafts import editor
 from invoicing.web.evidence import document as evidence_document
 from invoicing.web.evidence import downloads as evidence_downloads
@@ -66,6 +67,8 @@ urlpatterns = [
         for kind in OriginalKind
     ),
     path("", include((approvals.urlpatterns, "agent_approvals"))),
+    path("agents/activity", activity.show_activity, name="activity"),
+    path("agents/activity/rows", activity.show_rows, name="activity-rows"),
     path("evidence", evidence_listing.list_evidence, name="evidence"),
     path("evidence/<id:pk>", evidence_document.show_evidence, name="evidence-of"),
     *(
