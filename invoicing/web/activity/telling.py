@@ -27,6 +27,11 @@ from invoicing.paper.formats import Formats, format_day, time_zone_of
 from invoicing.web.activity.words import REFUSALS, STATES, fill, sentence_of
 
 LINKS_SHOWN = 5
+# What is read of a document to name it and its worth.
+COLUMNS = (
+    *("number", "draft_code", "status", "currency_code", "minor_unit", "grand_total"),
+    *("buyer_name", "customer__name"),
+)
 
 
 @dataclass(frozen=True)
@@ -92,8 +97,7 @@ def _find_visible(viewer: User, ids: Collection[UUID]) -> dict[UUID, Document]:
     if not viewer.has_perm(Permission.VIEW_DOCUMENT):
         return {}
     found = Document.objects.visible_to(viewer).filter(pk__in=ids)
-    columns = ("number", "draft_code", "customer_name", "customer_id", "currency_code")
-    return {each.pk: each for each in found.only(*columns, "minor_unit", "grand_total")}
+    return {each.pk: each for each in found.select_related("customer").only(*COLUMNS)}
 
 
 def _tell(acts: Sequence[Act], known: Known) -> Iterator[dict[str, Any]]:
