@@ -35,6 +35,23 @@ LIST = "admin:agent_access_connection_changelist"
 @admin.register(Connection)
 class ConnectionAdmin(OwnersModelAdmin):
     position = 2
+    purposes = {
+        "agent_access_connection_changelist": gettext_lazy(
+            "Programs that may act for a person: which ones, with what rights, until when."
+        ),
+        "agent_access_connection_add": gettext_lazy(
+            "Gives a program a credential with which it acts for one person, for a limited time."
+        ),
+        "agent_access_connection_revoke": gettext_lazy(
+            "Ends access at once, and says what that stops."
+        ),
+        "agent_access_connection_rename": gettext_lazy(
+            "Gives a connection another name by which people know it."
+        ),
+        "agent_access_connection_change": gettext_lazy(
+            "One program's access: what it may do, what it did, how to renew or end it."
+        ),
+    }
     list_display = ("name", "way", "acts_as", "scopes", "last_use", "calls", "expires", "state")
     list_filter = (states.StateFilter, states.KindFilter)
     search_help_text = gettext_lazy("Search by name or person")

@@ -95,9 +95,7 @@ def _read_refusal(at: datetime, connection_id: UUID, action: str, outcome: str) 
     )
 
 
-def _read_decision(
-    at: datetime, connection_id: UUID, action: str, target: str, detail: str
-) -> Act:
+def _read_decision(at: datetime, connection_id: UUID, action: str, target: str, detail: str) -> Act:
     return Act(
         at=at,
         kind=Kind.DECISION,

@@ -29,6 +29,7 @@ SECTIONS = (
     HOME,
     Section("Documents", "documents", (Permission.VIEW_DOCUMENT,)),
     APPROVALS,
+    Section("Activity", "activity"),
     Section("Customers", "customers", (Permission.VIEW_CUSTOMER,)),
     Section("People", "people", (Permission.VIEW_PERSON,)),
     Section("Exports", "exports", EXPORT_PERMISSIONS),

@@ -19,5 +19,7 @@ def part(answer: Any, name: str) -> str:
 def test_it(desk, worked):
     approve(desk)
     answer = desk.get("/agents/activity")
-    print(part(answer, "figures")); print(part(answer, "acts")); print(part(answer, "refused"))
+    print(part(answer, "figures"))
+    print(part(answer, "acts"))
+    print(part(answer, "refused"))
     assert 0

@@ -149,9 +149,7 @@ def _with(options: list[tuple[str, str]], value: str, name: Any) -> list[tuple[s
     return [*options, (value, name(value))] if value and value not in dict(options) else options
 
 
-def _make_chip(
-    chosen: Chosen, name: str, label: str, options: Sequence[tuple[str, str]]
-) -> Chip:
+def _make_chip(chosen: Chosen, name: str, label: str, options: Sequence[tuple[str, str]]) -> Chip:
     named = chosen.parameters()
     value = named.get(name, "")
     return Chip(

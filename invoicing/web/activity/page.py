@@ -71,9 +71,7 @@ def _describe(chosen: Chosen) -> dict[str, Any]:
 def _name(chosen: Chosen) -> str:
     """Return whose activity it is, for the title; empty for that of all."""
     if chosen.connection:
-        return describe_connection(
-            chosen.connection, chosen.viewer, with_person=chosen.sees_all
-        )
+        return describe_connection(chosen.connection, chosen.viewer, with_person=chosen.sees_all)
     return chosen.person.name if chosen.person else ""
 
 

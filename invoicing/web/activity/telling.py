@@ -134,14 +134,10 @@ def _tell_person(connection: Connection, known: Known) -> list[str]:
     return [_("for %(person)s") % told] if known.sees_all else []
 
 
-def _tell_refusal(
-    run: Sequence[Act], connection: Connection, known: Known
-) -> dict[str, Any]:
+def _tell_refusal(run: Sequence[Act], connection: Connection, known: Known) -> dict[str, Any]:
     last = run[0]
     is_own = connection.user_id == known.viewer.pk
-    reason = explain_refusal(
-        last.outcome, is_own=is_own, tool=last.action, connection=connection
-    )
+    reason = explain_refusal(last.outcome, is_own=is_own, tool=last.action, connection=connection)
     sentence = fill(
         REFUSALS,
         agent=link_agent(connection),
@@ -168,9 +164,7 @@ def _tell_done(run: Sequence[Act], known: Known) -> dict[str, Any]:
     return {"sentence": sentence, "details": list(_tell_details(run, records, known))}
 
 
-def _tell_details(
-    run: Sequence[Act], records: Sequence[UUID], known: Known
-) -> Iterator[str]:
+def _tell_details(run: Sequence[Act], records: Sequence[UUID], known: Known) -> Iterator[str]:
     """Yield what else is known of the records: their worth and customers, and why one was refused."""
     if len(records) == 1 and len(run) > 1:
         yield ngettext("%(count)d time", "%(count)d times", len(run)) % {"count": len(run)}
@@ -198,9 +192,7 @@ def link_agent(connection: Connection) -> SafeString:
 
 
 def _link_records(records: Sequence[UUID], known: Known) -> SafeString:
-    shown = format_html_join(
-        ", ", "{}", ((_link(pk, known),) for pk in records[:LINKS_SHOWN])
-    )
+    shown = format_html_join(", ", "{}", ((_link(pk, known),) for pk in records[:LINKS_SHOWN]))
     if more := len(records) - LINKS_SHOWN:
         if more > 0:
             told = ngettext(

@@ -14,7 +14,9 @@ from agent_access.tools import registry
 # A sentence for what was done to one record, and to several.
 SENTENCES: Mapping[str, Any] = {
     "drafts.create": ngettext_lazy(
-        "%(agent)s wrote draft %(records)s", "%(agent)s wrote %(count)d drafts: %(records)s", "count"
+        "%(agent)s wrote draft %(records)s",
+        "%(agent)s wrote %(count)d drafts: %(records)s",
+        "count",
     ),
     "drafts.update": ngettext_lazy(
         "%(agent)s changed draft %(records)s",
