@@ -165,7 +165,7 @@ def _tell_done(run: Sequence[Act], known: Known) -> dict[str, Any]:
 
 
 def _tell_details(run: Sequence[Act], records: Sequence[UUID], known: Known) -> Iterator[str]:
-    """Yield what else is known of the records: their worth and customers, and why one was refused."""
+    """Yield what else is known of the records: worth and customers, and why one was rejected."""
     if len(records) == 1 and len(run) > 1:
         yield ngettext("%(count)d time", "%(count)d times", len(run)) % {"count": len(run)}
     seen = [known.visible[pk] for pk in records if pk in known.visible]
@@ -193,13 +193,11 @@ def link_agent(connection: Connection) -> SafeString:
 
 def _link_records(records: Sequence[UUID], known: Known) -> SafeString:
     shown = format_html_join(", ", "{}", ((_link(pk, known),) for pk in records[:LINKS_SHOWN]))
-    if more := len(records) - LINKS_SHOWN:
-        if more > 0:
-            told = ngettext(
-                "%(records)s and %(count)d more", "%(records)s and %(count)d more", more
-            )
-            return fill(told, records=shown, count=more)
-    return shown
+    more = len(records) - LINKS_SHOWN
+    if more <= 0:
+        return shown
+    told = ngettext("%(records)s and %(count)d more", "%(records)s and %(count)d more", more)
+    return fill(told, records=shown, count=more)
 
 
 def _link(pk: UUID, known: Known) -> SafeString:
