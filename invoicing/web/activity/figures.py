@@ -30,7 +30,7 @@ WRITTEN, ISSUED = "drafts.create", "documents.issue"
 
 def describe_figures(chosen: Chosen, connection_ids: Sequence[UUID] | None) -> dict[str, Any]:
     """Describe fourteen days of these connections, or of all, whatever kind and outcome."""
-    viewer, zone = chosen.viewer, time_zone_of(chosen.viewer)
+    zone = time_zone_of(chosen.viewer)
     today = timezone.now().astimezone(zone).date()
     days = [today - timedelta(days=ago) for ago in reversed(range(DAYS))]
     mornings = [_morning(day, zone) for day in days]
@@ -44,7 +44,6 @@ def describe_figures(chosen: Chosen, connection_ids: Sequence[UUID] | None) -> d
         ],
         **_describe_written(chosen, connection_ids, since=mornings[0]),
         **_describe_refusals(chosen, connection_ids, since=mornings[0]),
-        "zone": viewer.time_zone,
     }
 
 

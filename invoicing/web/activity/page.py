@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.timezone import get_current_timezone_name
 from django.views.decorators.http import conditional_page
 
 from agent_access.models import Connection
@@ -64,6 +65,7 @@ def _describe(chosen: Chosen) -> dict[str, Any]:
         "is_first": chosen.before is None,
         "before": format_clock(chosen.before, chosen.viewer) if chosen.before else "",
         "sees_all": chosen.sees_all,
+        "zone": get_current_timezone_name(),
         "is_narrowed": bool(chosen.kind or chosen.outcome),
     }
 

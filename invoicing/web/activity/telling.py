@@ -131,7 +131,10 @@ def _tell_person(connection: Connection, known: Known) -> list[str]:
         return [_("for %(person)s, connected on %(day)s") % told]
     if len(others) > 1:
         return [_("connected on %(day)s") % told]
-    return [_("for %(person)s") % told] if known.sees_all else []
+    if not known.sees_all:
+        return []
+    is_own = connection.user_id == known.viewer.pk
+    return [_("for you") if is_own else _("for %(person)s") % told]
 
 
 def _tell_refusal(run: Sequence[Act], connection: Connection, known: Known) -> dict[str, Any]:
