@@ -163,10 +163,11 @@ def measure() -> None:
 def measure_page(user: Any, query: str) -> list[tuple[float, str]]:
     """Return the median milliseconds of each statement of the page."""
     from django.db import connection  # noqa: PLC0415  see above
-    from django.test import RequestFactory  # noqa: PLC0415  see above
+    from django.http import QueryDict  # noqa: PLC0415  see above
 
     from benchmarks.search_pages import Statement, explain  # noqa: PLC0415  see above
-    from invoicing.web.activity.page import show_rows  # noqa: PLC0415  see above
+    from invoicing.web.activity.address import read_address  # noqa: PLC0415  see above
+    from invoicing.web.activity.page import describe_activity  # noqa: PLC0415  see above
 
     statements: list[Statement] = []
 
@@ -174,10 +175,8 @@ def measure_page(user: Any, query: str) -> list[tuple[float, str]]:
         statements.append((sql, parameters))
         return execute(sql, parameters, many, context)
 
-    request = RequestFactory().get(f"/agents/activity?{query}")
-    request.user = user
     with connection.execute_wrapper(note):
-        show_rows(request)
+        describe_activity(read_address(user, QueryDict(query)))
     return [(explain(*each)[0], each[0]) for each in statements if each[0].startswith("SELECT")]
 
 

@@ -209,6 +209,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             "connection": connection,
             "grants": describe_grants(connection),
             "credential": credential,
+            "replaced": self._find_renewed(request),
             "expires": format_minute(connection.expires_at),
             "first_steps": conf.policy().first_steps(
                 credential=credential, grants=connection.grants

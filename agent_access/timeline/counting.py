@@ -13,9 +13,9 @@ from agent_access.models import ADMINISTRATION, AuditEvent, ChainHead, Connectio
 from agent_access.timeline.sources import find_beside_calls, find_refused
 
 # The connections that were used last; of more than so many, the others' calls are left out.
-MOST_CONNECTIONS = 200
+MOST_CONNECTIONS = 100
 # So many rows are read to be counted; of more, it is said that there are more.
-MOST_COUNTED = 2000
+MOST_COUNTED = 1000
 
 
 @dataclass(frozen=True)

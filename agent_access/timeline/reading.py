@@ -12,10 +12,10 @@ from uuid import UUID
 from django.db.models import Q
 
 from agent_access.audit import OK
-from agent_access.timeline.sources import SOURCES, Act, Kind, Source
+from agent_access.timeline.sources import DECISIONS, SOURCES, Act, Kind, Source
 
 PAGE_LENGTH = 60
-LOOKED_AT = 10_000
+LOOKED_AT = 2000
 # As an outcome: whatever the reason.
 REFUSED = "refused"
 
@@ -37,7 +37,9 @@ class Asked:
         return self.connection_ids is not None and not self.connection_ids
 
     def takes(self, kind: Kind) -> bool:
-        """Return whether acts of this kind may have the outcome."""
+        """Return whether acts of this kind may have the action and the outcome."""
+        if self.action and (self.action in DECISIONS) != (kind is Kind.DECISION):
+            return False
         if self.outcome in {"", OK}:
             return kind is not Kind.REFUSAL or not self.outcome
         return kind is Kind.REFUSAL

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from agent_access.approvals.models import ApprovalRequest
-from agent_access.connections import rename_connection
 from agent_access.models import AuditEvent, Connection
-from invoicing.models import User
 from tests.factories import PASSWORD
 from tests.oauth.programs import Browser, make_program, parameters_of
 from tests.web.forms import main_of
@@ -76,7 +74,6 @@ def test_a_former_owner_renames_nothing(owner_desk, connection) -> None:
 def test_an_unknown_connection_is_renamed_by_nobody(owner_desk) -> None:
     missing = "0190a3f6-0000-7000-8000-000000000000"
     assert owner_desk.post(f"{LIST}{missing}/rename/", {"name": "x"}).status_code == 404
-    assert rename_connection.__doc__
 
 
 def test_the_renewal_is_filled_with_the_same_terms_and_approved_anew(
@@ -102,6 +99,7 @@ def test_the_renewal_is_filled_with_the_same_terms_and_approved_anew(
     }
     made = owner_desk.post(f"{LIST}add/?renews={old.pk}", form)
     assert made.status_code == 200
+    assert f"{LIST}revoke/?id={old.pk}" in main_of(made)
     new = Connection.objects.exclude(pk=old.pk).get()
     old.refresh_from_db()
     assert (new.name, new.user_id, sorted(new.grants)) == ("Ledger", delegate.pk, sorted(ticked))
@@ -119,7 +117,7 @@ def test_a_renewal_of_nothing_is_an_empty_form(owner_desk, access_on, named) -> 
 def test_a_browser_connection_is_renewed_by_its_client(owner_desk, browser_connection) -> None:
     page = page_of(owner_desk, browser_connection)
     assert "The client signs in again, and you approve anew" in page
-    assert "https://invoicing.example.com/mcp" in page or "/mcp" in page
+    assert "/mcp" in page
     assert "Prepare the renewal" not in page
 
 
@@ -211,7 +209,6 @@ def test_three_connections_of_one_client_are_told_apart(
         f"Claude, acts as {name} since 2026-03-0{day} · Administration · Invoicing"
         for name, day in (("Dana Delegate", 2), ("Colin Colleague", 3), ("Dana Delegate", 4))
     ]
-    assert User.objects.filter(pk=delegate.pk).exists()
 
 
 def test_a_connection_leads_to_its_activity(owner_desk, connection) -> None:

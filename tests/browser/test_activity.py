@@ -133,3 +133,31 @@ def test_without_scripts_the_page_says_the_same(open_page, busy):
     without = open_page(PAGE, busy[0], java_script_enabled=False)
     assert text(without) == text(open_page(PAGE, busy[0]))
     expect(without.get_by_role("link", name="Refresh")).to_be_visible()
+
+
+def test_a_connection_is_renamed_and_renewed_by_keyboard(open_page, busy):
+    owner, _ = busy
+    page = open_page("/admin/agent_access/connection/", owner)
+    expect(page.get_by_text("Programs that may act for a person")).to_be_visible()
+    inspect(page, "connections")
+    with page.expect_navigation():
+        page.get_by_role("link", name="Ledger agent").press("Enter")
+    expect(page.get_by_role("heading", name="Its client")).to_be_visible()
+    inspect(page, "connection")
+    with page.expect_navigation():
+        page.get_by_role("link", name="Rename").press("Enter")
+    inspect(page, "connection-rename")
+    page.get_by_label("Name", exact=True).fill("W" * 100)
+    with page.expect_navigation():
+        page.get_by_label("Name", exact=True).press("Enter")
+    expect(page.get_by_role("status")).to_have_text("It has its new name.")
+    inspect(page, "connection-long")
+    with page.expect_navigation():
+        page.get_by_role("link", name="Prepare the renewal").press("Enter")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("W" * 100)
+    inspect(page, "connection-renewal")
+    page.go_back()
+    with page.expect_navigation():
+        page.get_by_role("link", name="Revoke").press("Enter")
+    expect(page.get_by_role("heading", name="What this stops")).to_be_visible()
+    inspect(page, "connection-revoke")

@@ -32,7 +32,7 @@ def show_activity(request: SignedInRequest) -> HttpResponse:
     """Show what agents did: to the owner of all, to everybody else of their own."""
     chosen = read_address(request.user, request.GET)
     context = {
-        **_describe(chosen),
+        **describe_activity(chosen),
         "chips": describe_chips(chosen),
         "chosen": chosen,
         "subject": _name(chosen),
@@ -51,10 +51,11 @@ def show_activity(request: SignedInRequest) -> HttpResponse:
 def show_rows(request: SignedInRequest) -> HttpResponse:
     """Answer with the parts that change, or 304 to who has them as they are."""
     chosen = read_address(request.user, request.GET)
-    return render(request, "invoicing/activity_parts.html", _describe(chosen))
+    return render(request, "invoicing/activity_parts.html", describe_activity(chosen))
 
 
-def _describe(chosen: Chosen) -> dict[str, Any]:
+def describe_activity(chosen: Chosen) -> dict[str, Any]:
+    """Describe what changes while the page is open."""
     asked = chosen.ask()
     found = read_page(asked, before=chosen.before)
     before = found.next_before.isoformat() if found.next_before else ""

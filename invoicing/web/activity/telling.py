@@ -23,7 +23,7 @@ from invoicing.access import Permission
 from invoicing.agent_tools.record_names import find_names
 from invoicing.languages import APPLICATION_LANGUAGE
 from invoicing.models import Document, User
-from invoicing.paper.formats import Formats, format_day, time_zone_of
+from invoicing.paper.formats import Formats, format_day, local_date, time_zone_of
 from invoicing.web.activity.words import REFUSALS, STATES, fill, sentence_of
 
 LINKS_SHOWN = 5
@@ -126,7 +126,10 @@ def _describe_run(run: Sequence[Act], known: Known) -> dict[str, Any]:
 def _tell_person(connection: Connection, known: Known) -> list[str]:
     """Say whom an agent acts for, to whoever sees those of others, and which of namesakes it is."""
     others = [each for each in known.connections.values() if each.name == connection.name]
-    told = {"person": connection.user.name, "day": format_day(connection.created_at.date())}
+    told = {
+        "person": connection.user.name,
+        "day": format_day(local_date(connection.created_at, known.viewer)),
+    }
     if len(others) > 1 and known.sees_all:
         return [_("for %(person)s, connected on %(day)s") % told]
     if len(others) > 1:
