@@ -106,7 +106,9 @@ def test_moments_are_those_of_the_person_s_zone_with_its_name(
     time_machine.move_to("2026-03-02T23:30:00+00:00", tick=False)
     User.objects.filter(pk=owner.pk).update(time_zone=zone)
     owner.refresh_from_db()
-    type(connection).objects.update(expires_at="2026-03-20T23:30:00+00:00")
+    type(connection).objects.update(
+        created_at="2026-03-01T23:30:00+00:00", expires_at="2026-03-20T23:30:00+00:00"
+    )
     browser = sign_in(owner)
     told = {
         "Asia/Tokyo": "2026-03-21 08:30 JST",
