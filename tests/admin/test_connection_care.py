@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agent_access import discovery
 from agent_access.approvals.models import ApprovalRequest
 from agent_access.models import AuditEvent, Connection
 from tests.factories import PASSWORD
@@ -117,8 +118,11 @@ def test_a_renewal_of_nothing_is_an_empty_form(owner_desk, access_on, named) -> 
 def test_a_browser_connection_is_renewed_by_its_client(owner_desk, browser_connection) -> None:
     page = page_of(owner_desk, browser_connection)
     assert "The client signs in again, and you approve anew" in page
-    assert "/mcp" in page
     assert "Prepare the renewal" not in page
+    markup = main_of(owner_desk.get(f"{LIST}{browser_connection.pk}/"))
+    assert re.findall(r'id="renewal-address"\s+class="secret"\s+value="([^"]*)"', markup) == [
+        discovery.resource()
+    ]
 
 
 def test_of_a_pasted_credential_no_client_is_known(owner_desk, connection) -> None:
