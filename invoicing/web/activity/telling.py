@@ -80,7 +80,7 @@ def _look_up(viewer: User, acts: Sequence[Act], *, sees_all: bool) -> Known:
     names = {pk: str(document) for pk, document in visible.items()}
     if sees_all:
         names = {**dict.fromkeys(ids, _("a record that is gone")), **find_names(ids, viewer)}
-    decided = {act.approval_id for act in acts if act.record_id in visible} - {None}
+    decided = {act.approval_id for act in acts if act.approval_id and act.record_id in visible}
     rejected = ApprovalRequest.objects.filter(pk__in=decided).exclude(rejection_reason="")
     connections = Connection.objects.select_related("user")
     return Known(
