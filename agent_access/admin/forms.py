@@ -34,12 +34,14 @@ class ConnectionForm(ConnectionTermsForm):
         super().__init__(data, approver=approver, scopes=registry.scopes, salt=SALT)
         if renews:
             days = (renews.expires_at - renews.created_at).days
-            self.initial |= {
-                "name": renews.name,
-                "acts_as": renews.user_id,
-                "scopes": [each for each in renews.grants if each in registry.scopes],
-                "expires_in_days": min(max(days, MIN_DAYS), MAX_DAYS),
-            }
+            self.initial.update(
+                {
+                    "name": renews.name,
+                    "acts_as": renews.user_id,
+                    "scopes": [each for each in renews.grants if each in registry.scopes],
+                    "expires_in_days": min(max(days, MIN_DAYS), MAX_DAYS),
+                }
+            )
         self.fields["acts_as"].error_messages["required"] = _(
             "Choose the person whom the agent acts for."
         )

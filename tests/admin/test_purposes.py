@@ -29,7 +29,8 @@ def routes() -> list[str]:
             elif isinstance(each, URLPattern) and each.name:
                 yield each.name
 
-    [site] = [each for each in get_resolver().url_patterns if str(each.pattern) == "admin/"]
+    rooms = [each for each in get_resolver().url_patterns if isinstance(each, URLResolver)]
+    [site] = [each for each in rooms if str(each.pattern) == "admin/"]
     return sorted({*walk(site.url_patterns)} - NO_PAGES)
 
 

@@ -94,7 +94,8 @@ def _find_connection(viewer: User, text: str, *, sees_all: bool) -> Connection |
     if not text:
         return None
     reach = Connection.objects.all() if sees_all else Connection.objects.filter(user=viewer)
-    found = reach.select_related("user").filter(pk=read_uuid(text)).first()
+    pk = read_uuid(text)
+    found = reach.select_related("user").filter(pk=pk).first() if pk else None
     if found is None:
         raise Http404
     return found
@@ -103,7 +104,8 @@ def _find_connection(viewer: User, text: str, *, sees_all: bool) -> Connection |
 def _find_person(text: str, *, sees_all: bool) -> User | None:
     if not text:
         return None
-    found = User.objects.filter(pk=read_uuid(text)).first() if sees_all else None
+    pk = read_uuid(text)
+    found = User.objects.filter(pk=pk).first() if pk and sees_all else None
     if found is None:
         raise Http404
     return found

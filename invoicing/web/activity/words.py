@@ -96,7 +96,8 @@ def fill(sentence: Any, **values: Any) -> SafeString:
         name: value if isinstance(value, int) else conditional_escape(value)
         for name, value in values.items()
     }
-    return mark_safe(sentence % escaped)  # noqa: S308  the sentence is ours, the values escaped
+    told: str = sentence % escaped
+    return mark_safe(told)  # noqa: S308  the sentence is ours, the values escaped
 
 
 def sentence_of(action: str, count: int) -> Any:
