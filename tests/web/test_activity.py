@@ -163,8 +163,19 @@ def test_what_nobody_is_called_is_not_found(sign_in, owner, asked):
     assert sign_in(owner).get(f"{PAGE}?{asked}").status_code == 404
 
 
-@pytest.mark.parametrize("asked", ["before=x", "before=2026-03-02", "before=9999-99-99T00:00:00Z"])
-def test_an_instant_that_is_none_is_left_out(desk, worked, asked):
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "before=x",
+        "before=2026-03-02",
+        "before=9999-99-99T00:00:00Z",
+        "before=9999-12-31T23:59:59-01:00",
+        "before=0001-01-01T00:00:00%2B01:00",
+        "kind=%00",
+        "outcome=%27",
+    ],
+)
+def test_what_no_filter_can_mean_is_left_out(desk, worked, asked):
     assert len(acts(desk.get(f"{PAGE}?{asked}"))) == 4
 
 

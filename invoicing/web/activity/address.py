@@ -1,5 +1,6 @@
 """What the address of the page narrows it to: a connection, a person, a kind, an outcome."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,8 +23,10 @@ from invoicing.web.activity.words import KINDS, OUTCOMES, REASONS, name_kind, na
 # So many connections of a person, the newest, are looked at, and as many are offered.
 MOST_CONNECTIONS = 200
 CONNECTION, PERSON, KIND, OUTCOME, BEFORE = "connection", "person", "kind", "outcome", "before"
-# Longer than any code or name of a tool.
-MOST_LETTERS = 100
+# A code, the name of a tool, or the audit's of a decision.
+NAME = re.compile(r"[a-z_.:]{1,100}")
+# In whatever zone, an instant of these years is one that Python can hold.
+YEARS = range(2000, 9000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +87,8 @@ def read_address(viewer: User, data: QueryDict) -> Chosen:
         sees_all=sees_all,
         connection=_find_connection(viewer, data.get(CONNECTION, ""), sees_all=sees_all),
         person=_find_person(data.get(PERSON, ""), sees_all=sees_all),
-        kind=data.get(KIND, "")[:MOST_LETTERS],
-        outcome=data.get(OUTCOME, "")[:MOST_LETTERS],
+        kind=_read_name(data.get(KIND, "")),
+        outcome=_read_name(data.get(OUTCOME, "")),
         before=_read_instant(data.get(BEFORE, "")),
     )
 
@@ -111,13 +114,18 @@ def _find_person(text: str, *, sees_all: bool) -> User | None:
     return found
 
 
+def _read_name(text: str) -> str:
+    """Return a name that an act may have; empty, as without a filter, for any other text."""
+    return text if NAME.fullmatch(text) else ""
+
+
 def _read_instant(text: str) -> datetime | None:
     """Return an instant with its zone; None for any other text."""
     try:
         found = parse_datetime(text)
     except ValueError:
         return None
-    return found if found and found.tzinfo else None
+    return found if found and found.tzinfo and found.year in YEARS else None
 
 
 def describe_connection(connection: Connection, viewer: User, *, with_person: bool) -> str:
