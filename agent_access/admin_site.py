@@ -21,6 +21,7 @@ from typing_extensions import override
 from agent_access import approvers, conf
 from agent_access.connections import live_connections
 from agent_access.models.settings import AccessSettings
+from agent_access.translations import Text
 from agent_access.web_sessions import has_session
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -32,6 +33,14 @@ OWNERS_APPS = ("agent_access", "agent_oauth", "agent_passkeys")
 # Passwords are changed on the project's own page, and records have no page to "view on site".
 # Nothing here autocompletes, which would search a whole table at every keystroke.
 LEFT_OUT = frozenset({"autocomplete", "password_change", "password_change_done", "view_on_site"})
+
+
+# What the site's own pages are for. Those of a model are in `purposes` of its ModelAdmin, by the
+# names of their routes.
+PURPOSES = {
+    "index": _("Where everything is set up: agents and their access first, then the records."),
+    "app_list": _("All that is set up in this part, each with its own list."),
+}
 
 
 def may_administer(request: HttpRequest) -> bool:
@@ -63,6 +72,20 @@ class OwnersAdminSite(AdminSite):
     site_header = _("Administration")
     index_title = _("Administration")
     enable_nav_sidebar = False
+
+    @override
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Say on each page in a line what it is for."""
+        match = request.resolver_match
+        purpose = self.find_purpose(match.url_name or "") if match else ""
+        return {**super().each_context(request), "purpose": purpose}
+
+    def find_purpose(self, route: str) -> Text:
+        """Return what the page of a route is for, by the route's name; empty if nobody says."""
+        told: dict[str, Text] = {**PURPOSES}
+        for model_admin in self._registry.values():
+            told |= getattr(model_admin, "purposes", {})
+        return told.get(route, "")
 
     @override
     def has_permission(self, request: HttpRequest) -> bool:

@@ -222,6 +222,20 @@ def _is_name(name: str) -> bool:
     return len(name) <= NAME_LENGTH and is_seen and name.strip() != ""
 
 
+@transaction.atomic
+def rename_connection(connection_id: UUID, *, name: str, by: Actor) -> None:
+    """Give a connection another name, and audit that; what it made keeps the name of then.
+
+    Raises ConnectionNotAllowedError for a name that none may have. One that it has already changes
+    nothing.
+    """
+    if not _is_name(name):
+        raise ConnectionNotAllowedError(INVALID_NAME)
+    renamed = Connection.objects.filter(pk=connection_id).exclude(name=name).update(name=name)
+    if renamed:
+        record_act("connection:renamed", by, connection_id=connection_id)
+
+
 def live_connections() -> QuerySet[Connection]:
     """Return the connections that are neither revoked nor expired now."""
     return Connection.objects.filter(Connection.live_at(timezone.now()))

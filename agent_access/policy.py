@@ -43,11 +43,13 @@ class Service:
 class ScopeTerms:
     """What a scope lets a program do, in words, and whether its box is ticked from the start.
 
-    Words marked by gettext_lazy are translated on pages.
+    `example` is a sentence that shows what a person may then ask for. Words marked by gettext_lazy
+    are translated on pages.
     """
 
     description: str | Any  # a text, or what gettext_lazy makes of one
     is_ticked_beforehand: bool = True
+    example: str | Any = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,6 +273,13 @@ class Policy:
 
     def records_url(self, connection_id: UUID, viewer: Any) -> str:
         """Return the address of a page with all that a connection made.
+
+        Empty if there is none, or the viewer may not open it.
+        """
+        return ""
+
+    def activity_url(self, connection_id: UUID, viewer: Any) -> str:
+        """Return the address of a page that tells what a connection did, day by day.
 
         Empty if there is none, or the viewer may not open it.
         """

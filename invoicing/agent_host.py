@@ -9,6 +9,8 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access.audit import Actor
@@ -58,22 +60,29 @@ SERVICE = Service(
 
 
 SCOPES = {
-    "customers:read": ScopeTerms("Search customers and see their names."),
+    "customers:read": ScopeTerms(
+        "Search customers and see their names.",
+        example=_("“Do we have a customer called Altmühl Brauerei?”"),
+    ),
     "invoices:read": ScopeTerms(
         "Read invoices and drafts, with their lines, totals and public notes, and calculate"
-        " previews."
+        " previews.",
+        example=_("“What did we invoice to Altmühl Brauerei in March?”"),
     ),
     "invoices:prepare": ScopeTerms(
-        "Create and change draft invoices. A draft has no number and is sent to nobody."
+        "Create and change draft invoices. A draft has no number and is sent to nobody.",
+        example=_("“Write a draft for ten hours of consulting at 125.00 EUR.”"),
     ),
     "invoices:execute": ScopeTerms(
         "Ask for invoices to be issued, and issue them. The person approves each one in this"
         " application first; an issued invoice cannot be changed.",
         is_ticked_beforehand=False,
+        example=_("“Ask me to approve this draft, and issue it once I have.”"),
     ),
     "people:read": ScopeTerms(
         "Read colleagues' names, work e-mail addresses, job titles, skills, teams, managers, time"
-        " zones and working hours."
+        " zones and working hours.",
+        example=_("“Who in the team of Dana knows SAP?”"),
     ),
 }
 
@@ -177,6 +186,10 @@ class InvoicingPolicy(Policy):
     @override
     def records_url(self, connection_id: UUID, viewer: User) -> str:
         return address_of_work(connection_id, viewer)
+
+    @override
+    def activity_url(self, connection_id: UUID, viewer: User) -> str:
+        return f"{reverse('activity')}?connection={connection_id}"
 
     @override
     def record_labels(self, record_ids: Collection[UUID], viewer: User) -> Mapping[UUID, str]:

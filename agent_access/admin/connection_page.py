@@ -2,16 +2,20 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from agent_access import conf
+from agent_access.admin.client_words import describe_client, describe_renewal
 from agent_access.admin.event_names import read_names
 from agent_access.admin.moments import format_minute, format_moment
 from agent_access.admin.revocations import describe_detail, describe_ending
-from agent_access.admin.states import Usage
+from agent_access.admin.states import State, Usage
 from agent_access.models import ADMINISTRATION, AuditEvent, Connection, ConnectionKind
 from agent_access.tools import registry
 
@@ -26,6 +30,7 @@ class DescribedGrant:
 
     grant: str
     words: str
+    example: str
     refused: list[str]
 
 
@@ -42,6 +47,9 @@ def describe_connection(connection: Connection, usage: Usage, *, viewer: Any) ->
         "grants": list(describe_grants(connection)),
         "calls": _describe_events(calls[:CALLS_SHOWN], viewer),
         "work": _describe_work(connection.id, viewer),
+        "client": describe_client(connection),
+        "renewal": describe_renewal(connection, is_live=usage.state == State.LIVE),
+        "activity": conf.policy().activity_url(connection.id, viewer),
         "work_page": conf.policy().records_url(connection.id, viewer),
         "events": _describe_events(acts[:EVENTS_SHOWN], viewer),
         "receipts": _describe_receipts(connection),
@@ -54,18 +62,23 @@ def _facts_of(connection: Connection, usage: Usage) -> list[tuple[str, Any]]:
         (_("Acts as"), f"{user} ({user.get_username()})"),
         (_("Kind"), ConnectionKind(connection.kind).label),
         (_("Made"), format_moment(connection.created_at)),
-        (_("Expires"), format_moment(connection.expires_at)),
+        (_("Expires"), _tell_expiry(connection)),
         (_("Last use"), format_minute(usage.last_used_at, never=_("Never"))),
         (_("Calls in the last day"), str(usage.calls_in_a_day)),
         (_("ID"), connection.id),
     ]
-    if connection.kind == ConnectionKind.BROWSER:
-        facts += [
-            (_("Client"), connection.client_name),
-            (_("Client's host"), connection.client_host),
-            (_("Client's identifier"), connection.client_id),
-        ]
     return facts
+
+
+def _tell_expiry(connection: Connection) -> str:
+    """Return the moment, and the days until then; a part of a day is told as less than one."""
+    moment, left = format_moment(connection.expires_at), connection.expires_at - timezone.now()
+    if connection.revoked_at is not None or left < timedelta():
+        return moment
+    if left < timedelta(days=1):
+        return _("%(moment)s, less than a day left") % {"moment": moment}
+    told = ngettext("%(moment)s, %(days)d day left", "%(moment)s, %(days)d days left", left.days)
+    return told % {"moment": moment, "days": left.days}
 
 
 def describe_grants(connection: Connection) -> Iterator[DescribedGrant]:
@@ -76,6 +89,7 @@ def describe_grants(connection: Connection) -> Iterator[DescribedGrant]:
         yield DescribedGrant(
             grant=grant,
             words=str(terms[grant].description) if grant in terms else "",
+            example=str(terms[grant].example) if grant in terms else "",
             refused=[tool.name for tool in tools if not user.has_perms(tool.permissions)],
         )
 

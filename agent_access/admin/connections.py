@@ -18,16 +18,18 @@ from typing_extensions import override
 
 from agent_access import admin_site, conf, connections, discovery
 from agent_access.admin import states
+from agent_access.admin.client_words import tell_stops
+from agent_access.admin.connection_names import made_on, tell_apart
 from agent_access.admin.connection_page import describe_connection, describe_grants
 from agent_access.admin.filters import read_uuid
-from agent_access.admin.forms import ConnectionForm
+from agent_access.admin.forms import ConnectionForm, RenamingForm
 from agent_access.admin.moments import format_minute
 from agent_access.admin.owners import FORM_METHODS, OwnersModelAdmin, further_of, owners_act
 from agent_access.admin.people import text_fields
 from agent_access.approvers import may_administer, may_approve
 from agent_access.confirming import NotConfirmedError, ask, confirm
 from agent_access.keys import to_key
-from agent_access.models import AccessSettings, Connection, RevokedReason
+from agent_access.models import AccessSettings, Connection, ConnectionKind, RevokedReason
 
 LIST = "admin:agent_access_connection_changelist"
 
@@ -35,6 +37,23 @@ LIST = "admin:agent_access_connection_changelist"
 @admin.register(Connection)
 class ConnectionAdmin(OwnersModelAdmin):
     position = 2
+    purposes = {
+        "agent_access_connection_changelist": gettext_lazy(
+            "Programs that may act for a person: which ones, with what rights, until when."
+        ),
+        "agent_access_connection_add": gettext_lazy(
+            "Gives a program a credential with which it acts for one person, for a limited time."
+        ),
+        "agent_access_connection_revoke": gettext_lazy(
+            "Ends access at once, and says what that stops."
+        ),
+        "agent_access_connection_rename": gettext_lazy(
+            "Gives a connection another name by which people know it."
+        ),
+        "agent_access_connection_change": gettext_lazy(
+            "One program's access: what it may do, what it did, how to renew or end it."
+        ),
+    }
     list_display = ("name", "way", "acts_as", "scopes", "last_use", "calls", "expires", "state")
     list_filter = (states.StateFilter, states.KindFilter)
     search_help_text = gettext_lazy("Search by name or person")
@@ -49,6 +68,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             self.page("add/", self.add, "add", methods=FORM_METHODS),
             self.page("revoke/", self.revoke_chosen, "revoke", methods=FORM_METHODS),
             self.page("<id:object_id>/", self.show_record, "change"),
+            self.page("<id:object_id>/rename/", self.rename, "rename", methods=FORM_METHODS),
         ]
 
     @override
@@ -74,8 +94,9 @@ class ConnectionAdmin(OwnersModelAdmin):
         return connection.get_kind_display()
 
     @admin.display(description=gettext_lazy("Acts as"))
-    def acts_as(self, connection: Connection) -> str:
-        return str(connection.user)
+    def acts_as(self, connection: Connection) -> SafeString:
+        since = _("since %(day)s") % {"day": made_on(connection)}
+        return format_html('<span>{} <span class="quiet">{}</span></span>', connection.user, since)
 
     @admin.display(description=gettext_lazy("Scopes"))
     def scopes(self, connection: Connection) -> SafeString:
@@ -104,7 +125,34 @@ class ConnectionAdmin(OwnersModelAdmin):
     def show_record(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         connection = self.find_record(request, object_id)
         page = describe_connection(connection, _usage(connection), viewer=request.user)
-        return self.show(request, "connection", {"title": connection.name, **page})
+        page |= {"title": tell_apart(connection), "made_on": made_on(connection)}
+        return self.show(request, "connection", page)
+
+    def rename(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Ask for another name (GET), and give it (POST)."""
+        connection = self.find_record(request, object_id)
+        if request.method != "POST":
+            form = RenamingForm(initial={"name": connection.name}, label_suffix="")
+            return self._show_renaming(request, connection, form)
+        form = RenamingForm(request.POST, label_suffix="")
+        if form.is_valid():
+            try:
+                with owners_act(request, may_act=_may_end) as owner:
+                    name = form.cleaned_data["name"]
+                    connections.rename_connection(connection.pk, name=name, by=owner)
+            except connections.ConnectionNotAllowedError as error:
+                form.add_error("name", error.told())
+            else:
+                messages.success(request, _("It has its new name."))
+                return redirect("admin:agent_access_connection_change", connection.pk)
+        return self._show_renaming(request, connection, form, status=422)
+
+    def _show_renaming(
+        self, request: HttpRequest, connection: Connection, form: RenamingForm, *, status: int = 200
+    ) -> HttpResponse:
+        title = _("Rename %(connection)s") % {"connection": tell_apart(connection)}
+        context = {"title": title, "connection": connection, "form": form}
+        return self.show(request, "rename", context, status=status)
 
     @override
     def get_queryset(self, request: HttpRequest) -> QuerySet[Connection]:
@@ -122,7 +170,9 @@ class ConnectionAdmin(OwnersModelAdmin):
         if not admin_site.may_approve(request):
             raise PermissionDenied
         if request.method != "POST":
-            return self._show_form(request, ConnectionForm(approver=request.user))
+            renews = self._find_renewed(request)
+            form = ConnectionForm(approver=request.user, renews=renews)
+            return self._show_form(request, form, renews=renews)
         form = ConnectionForm(request.POST, approver=request.user)
         if not form.is_valid():
             return self._show_form(request, form, status=422)
@@ -141,6 +191,12 @@ class ConnectionAdmin(OwnersModelAdmin):
             form.add_error(None, error.told())
             return self._show_form(request, form, status=422)
 
+    def _find_renewed(self, request: HttpRequest) -> Connection | None:
+        """Return the connection whose terms the form begins with, if the address names one."""
+        named = read_uuid(request.GET.get("renews", ""))
+        pasted = self.get_queryset(request).filter(kind=ConnectionKind.PASTED)
+        return pasted.filter(pk=named).first() if named else None
+
     def _create(self, request: HttpRequest, form: ConnectionForm) -> HttpResponse:
         """Show the credential in this very response: it must not be kept for another page."""
         with owners_act(request, may_act=may_approve) as owner:
@@ -153,6 +209,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             "connection": connection,
             "grants": describe_grants(connection),
             "credential": credential,
+            "replaced": self._find_renewed(request),
             "expires": format_minute(connection.expires_at),
             "first_steps": conf.policy().first_steps(
                 credential=credential, grants=connection.grants
@@ -162,11 +219,17 @@ class ConnectionAdmin(OwnersModelAdmin):
         return self.show(request, "connection_made", context)
 
     def _show_form(
-        self, request: HttpRequest, form: ConnectionForm, *, status: int = 200
+        self,
+        request: HttpRequest,
+        form: ConnectionForm,
+        *,
+        status: int = 200,
+        renews: Connection | None = None,
     ) -> HttpResponse:
         context = {
             "title": _("New connection"),
             "form": form,
+            "renews": renews,
             "access_on": AccessSettings.read().access_on,
             "confirmation": ask(request),
         }
@@ -206,7 +269,7 @@ class ConnectionAdmin(OwnersModelAdmin):
             messages.warning(request, _("None of the selected connections is live any more."))
             return redirect(LIST)
         title = ngettext("Revoke %(count)d connection?", "Revoke %(count)d connections?", len(live))
-        context = {"title": title % {"count": len(live)}, "chosen": live}
+        context = {"title": title % {"count": len(live)}, "chosen": live, "stops": tell_stops(live)}
         return self.show(request, "revoke", context)
 
 

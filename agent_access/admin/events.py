@@ -91,6 +91,14 @@ class ActorFilter(filters.RecordFilter):
 @admin.register(AuditEvent)
 class EventAdmin(EvidenceAdmin):
     by_time = BY_TIME
+    purposes = {
+        "agent_access_auditevent_changelist": gettext_lazy(
+            "Every call and every act, in chains that can be verified. Nothing here can be changed."
+        ),
+        "agent_access_auditevent_change": gettext_lazy(
+            "One event of the audit, exactly as it was recorded."
+        ),
+    }
     ordering = (f"-{BY_TIME}", "-id")
     position = 5
     list_display = (

@@ -12,6 +12,7 @@ from django.utils.timezone import get_current_timezone, get_current_timezone_nam
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
+from agent_access.admin.connection_names import tell_apart
 from agent_access.admin.paging import bound_search
 from agent_access.keys import to_key
 from agent_access.models.connections import Connection
@@ -56,10 +57,15 @@ class RecordFilter(ChoiceFilter):
 
     @override
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        shown = {to_key(each.pk): str(each) for each in self.offered(request)[:CHOICES_SHOWN]}
+        offered = self.offered(request)[:CHOICES_SHOWN]
+        shown = {to_key(each.pk): self.name(each) for each in offered}
         if (named := read_uuid(self.value())) and named not in shown:
             shown.update(self.find_names([named]))
         return [(str(key), name) for key, name in shown.items()]
+
+    def name(self, record: Any) -> str:
+        """Return what a record that is offered is called."""
+        return str(record)
 
     def find_names(self, keys: list[UUID]) -> Mapping[UUID, str]:
         """Return the names of records by their keys, whether or not they are offered."""
@@ -73,11 +79,16 @@ class ConnectionFilter(RecordFilter):
 
     @override
     def offered(self, request: HttpRequest) -> QuerySet[Connection]:
-        return Connection.objects.order_by("-id")
+        return Connection.objects.select_related("user").order_by("-id")
+
+    @override
+    def name(self, record: Connection) -> str:
+        return tell_apart(record)
 
     @override
     def find_names(self, keys: list[UUID]) -> Mapping[UUID, str]:
-        return {each.pk: str(each) for each in Connection.objects.filter(pk__in=keys)}
+        found = Connection.objects.select_related("user").filter(pk__in=keys)
+        return {each.pk: tell_apart(each) for each in found}
 
 
 class DayFilter(ChoiceFilter):

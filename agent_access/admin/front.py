@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from typing_extensions import override
 
 from agent_access import approvers, discovery, waiting
@@ -33,6 +34,14 @@ NAMES_SHOWN = 20
 @admin.register(AccessSettings)
 class SwitchesAdmin(OwnersModelAdmin):
     position = 1
+    purposes = {
+        "agent_access_accesssettings_changelist": gettext_lazy(
+            "Whether agents get in at all, what they may use, and how to stop them all."
+        ),
+        "agent_access_accesssettings_switch": gettext_lazy(
+            "Turns a part of agent access on or off, after saying what that does."
+        ),
+    }
 
     @override
     def get_urls(self) -> list[URLPattern]:

@@ -23,6 +23,7 @@ from agent_access.approvers import may_administer
 from agent_access.audit import Actor, make_origin
 from agent_access.connections import reload_signed_in
 from agent_access.models import AccessSettings, Transport
+from agent_access.translations import Text
 
 READ_METHODS = ("GET", "HEAD")
 FORM_METHODS = (*READ_METHODS, "POST")
@@ -60,6 +61,8 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
     """
 
     position = 0
+    # What each page is for, by the name of its route, in a line under its heading.
+    purposes: ClassVar[Mapping[str, Text]] = {}
     actions: Any = None
     list_per_page = 50
     list_max_show_all = 0

@@ -51,6 +51,14 @@ def _read_number(text: str) -> int | None:
 @admin.register(Receipt)
 class ReceiptAdmin(EvidenceAdmin):
     by_time = BY_TIME
+    purposes = {
+        "agent_access_receipt_changelist": gettext_lazy(
+            "The answers to writes that have a key, so that repeating one does nothing twice."
+        ),
+        "agent_access_receipt_change": gettext_lazy(
+            "One write that has a key, and what it was answered."
+        ),
+    }
     ordering = (f"-{BY_TIME}", "-id")
     position = 4
     list_display = ("moment", "tool", "of_connection", "key", "status", "record")

@@ -22,6 +22,12 @@ class Transport(StrEnum):
     OAUTH = "oauth"
 
 
+# What a connection's chain holds besides calls: what people decided, and its codes and tokens.
+BESIDE_CALLS = ~models.Q(transport__in=[Transport.HTTP.value, Transport.MCP.value]) & ~models.Q(
+    chain=ADMINISTRATION
+)
+
+
 class ChainHead(models.Model):
     """The end of one audit chain: one per connection (named by its ID) and one for administration.
 
@@ -76,6 +82,22 @@ class AuditEvent(models.Model):
                 fields=("connection_id", "occurred_at"),
                 condition=models.Q(chain=ADMINISTRATION),
                 name="agent_access_acts_on",
+            ),
+            # Lists what was refused, and what people decided, among all that agents did.
+            models.Index(
+                fields=("occurred_at",),
+                condition=~models.Q(outcome="ok"),
+                name="agent_access_refused_by_time",
+            ),
+            models.Index(
+                fields=("connection_id", "occurred_at"),
+                condition=BESIDE_CALLS,
+                name="agent_access_beside_calls",
+            ),
+            models.Index(
+                fields=("occurred_at",),
+                condition=BESIDE_CALLS,
+                name="agent_access_beside_by_time",
             ),
         )
         constraints = (

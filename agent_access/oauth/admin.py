@@ -56,6 +56,17 @@ LIST = "admin:agent_oauth_application_changelist"
 @admin.register(Application)
 class ClientAdmin(OwnersModelAdmin):
     position = 3
+    purposes = {
+        "agent_oauth_application_changelist": gettext_lazy(
+            "Clients that asked for access by browser sign-in, and how each is known."
+        ),
+        "agent_oauth_application_change": gettext_lazy(
+            "One client: what it says of itself, how it is known, and its connections."
+        ),
+        "agent_oauth_application_delete": gettext_lazy(
+            "Forgets a client and ends its connections."
+        ),
+    }
     list_display = ("name", "known_by", "returns_to", "registered", "live")
     search_fields = ("name", "client_id", "redirect_uris")
     change_list_template = "agent_access/admin/clients.html"

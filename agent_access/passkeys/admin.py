@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from typing_extensions import override
 
 from agent_access import signing
@@ -35,6 +36,11 @@ NAMES_SHOWN = 20
 @admin.register(SigningRules)
 class RulesAdmin(OwnersModelAdmin):
     position = 4
+    purposes = {
+        "agent_passkeys_signingrules_changelist": gettext_lazy(
+            "Which approvals need a signature with a passkey, and whose."
+        ),
+    }
 
     @override
     def get_urls(self) -> list[URLPattern]:

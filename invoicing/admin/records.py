@@ -22,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.admin.fields import CheckboxesField
+from invoicing.admin.purposes import PURPOSES
 from invoicing.administration.acts import actor_of
 from invoicing.administration.records import IsAllowed, change_record, create_record
 from invoicing.errors import ConflictError
@@ -90,6 +91,7 @@ class RecordAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # as above
     """Changes one record at a time, by an act of administration."""
 
     form = RecordForm
+    purposes = PURPOSES
     actions = None
     list_per_page = 50
     list_max_show_all = 0

@@ -31,6 +31,7 @@ SECTIONS = (
     HOME,
     Section(_("Invoices"), "documents", (Permission.VIEW_DOCUMENT,)),
     APPROVALS,
+    Section(_("Activity"), "activity"),
     Section(_("Customers"), "customers", (Permission.VIEW_CUSTOMER,)),
     Section(_("People"), "people", (Permission.VIEW_PERSON,)),
     Section(_("Exports"), "exports", EXPORT_PERMISSIONS),

@@ -21,6 +21,7 @@ from invoicing.web import (
     telling,
 )
 from invoicing.web.accounts import account, passkey_sign_in, preferences, set_password, sign_in
+from invoicing.web.activity import page as activity
 from invoicing.web.drafts import editor, suggestions
 from invoicing.web.evidence import document as evidence_document
 from invoicing.web.evidence import downloads as evidence_downloads
@@ -75,6 +76,8 @@ urlpatterns = [
         for kind in OriginalKind
     ),
     path("", include((approvals.urlpatterns, "agent_approvals"))),
+    path("agents/activity", activity.show_activity, name="activity"),
+    path("agents/activity/rows", activity.show_rows, name="activity-rows"),
     path("evidence", evidence_listing.list_evidence, name="evidence"),
     path("evidence/<id:pk>", evidence_document.show_evidence, name="evidence-of"),
     *(

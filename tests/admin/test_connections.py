@@ -59,7 +59,7 @@ def test_a_row_tells_all_that_one_asks_of_an_agent(owner_desk, connect, delegate
             "": "",
             "Name": "Ledger",
             "Kind": "Pasted credential",
-            "Acts as": "Dana Delegate",
+            "Acts as": "Dana Delegate since 2030-03-02",
             "Scopes": "customers:read",
             "Last use": "2030-03-02 12:03 UTC",
             "Calls in the last day": "2",

@@ -383,7 +383,8 @@ def test_a_connection_that_the_address_names_is_among_the_choices(
     mine, _, _ = evidence
     assert keys(owner_desk, connection=mine.id) == ["key-two", "key-one"]
     page = main_of(owner_desk.get(RECEIPTS, {"connection": mine.id}))
-    assert f'<option value="{mine.id}" selected>Ledger agent</option>' in page
+    name = f"Ledger agent, acts as {mine.user.name} since {mine.created_at:%Y-%m-%d}"
+    assert f'<option value="{mine.id}" selected>{name}</option>' in page
 
 
 def test_a_person_who_left_is_still_among_the_choices_when_named(owner_desk, evidence, colleague):

@@ -77,6 +77,7 @@ def test_the_section_has_the_routes_that_it_needs_and_no_others():
         "agent_access_connection_add",
         "agent_access_connection_change",
         "agent_access_connection_changelist",
+        "agent_access_connection_rename",
         "agent_access_connection_revoke",
         "agent_access_receipt_change",
         "agent_access_receipt_changelist",
