@@ -23,7 +23,7 @@ from invoicing.paper.formats import Formats
 from invoicing.paper.layout import lay_out
 from invoicing.paper.marking import is_marked, mark_changes
 from invoicing.services.document_facts import Facts
-from invoicing.web.changes import find_changes
+from invoicing.web.changes import VERSION, find_changes
 
 WORDS = Words(
     title=_("Issue a draft invoice"),
@@ -85,7 +85,7 @@ def describe_since(before: Facts, facts: Facts) -> Told:
 
     `changes` are those that the paper does not show.
     """
-    found = [each for each in find_changes(before, facts) if not each.is_version]
+    found = [each for each in find_changes(before, facts) if each.label != VERSION]
     paper = mark_changes(facts, before)
     return {
         "changes": [each for each in found if not each.is_on_paper],

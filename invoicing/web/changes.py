@@ -50,7 +50,7 @@ _OF_CUSTOMER = {
 }
 _OF_PARTY = {"seller": _OF_SELLER, "customer": _OF_CUSTOMER}
 
-_VERSION = "version"
+VERSION = gettext_lazy("Version of the draft")
 
 
 class _Statement(NamedTuple):
@@ -66,15 +66,13 @@ class _Statement(NamedTuple):
 class Change:
     """A statement before and after; it is empty on a side that lacks it.
 
-    `is_on_paper` tells that the paper, where it marks what changed, shows this; `is_version` that
-    it is only the number of the version.
+    `is_on_paper` tells that the paper, where it marks what changed, shows this.
     """
 
     label: str
     before: str
     after: str
     is_on_paper: bool = field(default=True, compare=False)
-    is_version: bool = field(default=False, compare=False)
 
 
 def find_changes(before: Facts, after: Facts) -> list[Change]:
@@ -93,7 +91,7 @@ def _compare(before: Iterable[_Statement], after: Iterable[_Statement]) -> Itera
     for key, text, new_text in differ(*texts):
         told = new.get(key) or old[key]
         is_on_paper = all(side[key].is_on_paper for side in (old, new) if key in side)
-        yield Change(told.label, text, new_text, is_on_paper, is_version=key == _VERSION)
+        yield Change(told.label, text, new_text, is_on_paper)
 
 
 def _changes_of_lines(before: Sequence[PaperLine], after: Sequence[PaperLine]) -> Iterator[Change]:
@@ -110,9 +108,7 @@ def _changes_of_lines(before: Sequence[PaperLine], after: Sequence[PaperLine]) -
 def _head(facts: Facts, paper: Paper) -> Iterator[_Statement]:
     """Yield a label and the formatted text for every fact above the lines, except IDs."""
     yield _Statement("status", _("Status"), facts["status"], is_on_paper=False)
-    yield _Statement(
-        _VERSION, _("Version of the draft"), str(facts["lock_version"]), is_on_paper=False
-    )
+    yield _Statement("version", str(VERSION), str(facts["lock_version"]), is_on_paper=False)
     yield from _party("seller", facts)
     yield _Statement("logo", _("Logo"), _logo(facts["seller"]), is_on_paper=False)
     bank = "\n".join(filter(None, (paper["iban"], paper["bic"])))

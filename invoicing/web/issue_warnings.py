@@ -77,7 +77,7 @@ def render_warnings(
     warnings = find_warnings(draft, facts, today=local_date(now, user))
     history = find_history(user, draft, now=now)
     points = [
-        *_rejection(user, draft, facts),
+        *_rejection(user, draft, facts, asking),
         *_repetitions(user, draft, history, now=now),
         *_amount(draft, warnings, history),
         *_customer(warnings, history),
@@ -92,7 +92,8 @@ def render_warnings(
     return render_to_string("invoicing/warnings.html", values)
 
 
-def _rejection(user: User, draft: Document, facts: Facts) -> Iterator[Point]:
+def _rejection(user: User, draft: Document, facts: Facts, asking: Asking | None) -> Iterator[Point]:
+    """Yield that the person rejected it; where an agent asks, the paper marks what changed."""
     rejection = find_last_rejection(user, draft)
     if rejection is None:
         return
@@ -102,7 +103,7 @@ def _rejection(user: User, draft: Document, facts: Facts) -> Iterator[Point]:
     moment = format_instant(rejection.decided_at, user)
     text = f"You rejected the issue of this draft on {moment}. {since}"
     reason = " Your reason:" if rejection.reason else ""
-    yield Point(text=text + reason, quote=rejection.reason, changes=changes)
+    yield Point(text=text + reason, quote=rejection.reason, changes=() if asking else changes)
 
 
 def _repetitions(
