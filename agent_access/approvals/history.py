@@ -39,7 +39,8 @@ def describe_history(kind: Kind, target: Any, key: UUID, user: Any, *, now: date
     Of what others were asked they read nothing. `key` is the record's, as requests have it.
     """
     asked = visible_to(user).filter(kind=kind.name, target=key).order_by("-pk")[:MOST_REQUESTS]
-    steps = [*_tell_requests(list(asked)[::-1], now), *kind.steps(target, user)]
+    steps = list(_tell_requests(list(asked)[::-1], now))
+    steps += kind.steps(target, user) if target else ()
     # Of the same moment, what is told later happened later.
     newest = sorted(steps, key=lambda step: step.at)[::-1]
     return [
@@ -89,4 +90,5 @@ def _tell_outcome(request: ApprovalRequest, agent: SafeString, now: datetime) ->
     elif request.replaced_at is None and request.expires_at <= now:
         yield Step(request.expires_at, _("The request expired before you decided"))
     if request.executed_at is not None:
-        yield Step(request.executed_at, format_html(_("{agent} did it"), agent=agent))
+        done = str(kinds.get(request.kind).words.done)
+        yield Step(request.executed_at, format_html(done, agent=agent))

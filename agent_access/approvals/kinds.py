@@ -29,6 +29,7 @@ Clock = Callable[[], datetime]
 
 
 APPROVE = _("Approve")
+DONE = _("{agent} did it")
 ENDED = _("The agent can no longer do this")
 
 
@@ -47,6 +48,7 @@ class Words:
     states: Mapping[ApprovalState, Text] = field(default_factory=dict)
     headings: Mapping[ApprovalState, Text] = field(default_factory=dict)
     heading_of_ended: Text = ENDED
+    done: Text = DONE  # with {agent} for its name
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ WORDS = Words(
         ApprovalState.STALE: _("The draft has changed"),
     },
     heading_of_ended=_("The agent can no longer issue this"),
+    done=_("{agent} issued it"),
 )
 
 # A receipt is written a little after the draft that its call saved, in the same transaction.

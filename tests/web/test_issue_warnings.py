@@ -33,7 +33,9 @@ def checks_of(desk, path) -> list[str]:
     page = desk.get(path).content.decode()
     if "Please check:" not in page:
         return []
-    notice = re.split(r'<article class="card paper"|<div class="field">', page.split("Please check:")[1])[0]
+    notice = re.split(
+        r'<article class="card paper"|<div class="field">', page.split("Please check:")[1]
+    )[0]
     items = re.findall(r"<li>(.*?)(?=</?ul|</?li>|<details>)", notice, re.DOTALL)
     return [" ".join(unescape(re.sub(r"<[^>]*>", "", item)).split()) for item in items]
 

@@ -79,16 +79,14 @@ def test_what_was_approved_and_issued_is_told(desk, prepared):
     prepared.decide()
     prepared.execute()
     steps = [each.split("UTC ")[1] for each in history_on(desk, path_of(prepared))]
-    assert {"Ledger agent did it", "You approved it"} <= set(steps)
+    assert {"Ledger agent issued it", "You approved it"} <= set(steps)
 
 
 def test_what_agents_wrote_is_told_with_their_name(desk, agent, draft_body, clock):
     made = agent.call("drafts.create", draft_body, key="one").data
     changed = {**draft_body, "lock_version": 1}
     agent.call("drafts.update", changed, id=made["id"], key="two")
-    steps = [
-        each.split("UTC ")[1] for each in history_on(desk, f"/documents/{made['id']}")
-    ]
+    steps = [each.split("UTC ")[1] for each in history_on(desk, f"/documents/{made['id']}")]
     person = Document.objects.get().created_by.name
     name = Document.objects.get().connection_name
     assert steps == [f"{name} changed the draft", f"{name} wrote the draft for {person}"]
