@@ -96,13 +96,13 @@ def _compare(before: Iterable[_Statement], after: Iterable[_Statement]) -> Itera
 
 def _changes_of_lines(before: Sequence[PaperLine], after: Sequence[PaperLine]) -> Iterator[Change]:
     """Yield the lines that changed, by their place on the document of now, or where they were."""
-    number = 0
+    old_number = new_number = 0
     for old, new in match_lines(before, after):
-        number = number + 1 if new else number
+        old_number, new_number = old_number + bool(old), new_number + bool(new)
         texts = [_line(each) if each else "" for each in (old, new)]
         if texts[0] != texts[1]:
-            place = number if new else before.index(old) + 1
-            yield Change(_("Line %(number)d") % {"number": place}, *texts)
+            label = _("Line %(number)d") % {"number": new_number if new else old_number}
+            yield Change(label, *texts)
 
 
 def _head(facts: Facts, paper: Paper) -> Iterator[_Statement]:
