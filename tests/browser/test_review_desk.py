@@ -104,7 +104,7 @@ def test_in_a_low_window_no_bar_covers_the_page(open_page, delegate, ask):
     page = open_at(open_page, ask(), delegate, {"width": 390, "height": 400})
     expect(page.get_by_role("button", name="Approve issue")).not_to_be_in_viewport()
     page.get_by_role("link", name="To the decision").click()
-    expect(page.locator(".decision .field")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Approve issue")).to_be_in_viewport()
 
 
 def test_the_time_left_is_a_bar_that_runs_down(open_page, delegate, ask):
