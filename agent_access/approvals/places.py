@@ -82,11 +82,11 @@ def describe_decided(user: Any, pk: UUID | None, *, here: ApprovalSnapshot) -> T
 
     What is asked for is named only while they see its record.
     """
+    if pk is None or pk == here.approval.pk:
+        return None
+    asked = ApprovalRequest.objects.asked_of(user).exclude(decision="")
     try:
-        asked = ApprovalRequest.objects.asked_of(user).filter(pk=pk).exclude(decision="")
-        snapshot = read_approval(
-            asked.exclude(pk=here.approval.pk), pk or here.approval.pk, now=here.now
-        )
+        snapshot = read_approval(asked, pk, now=here.now)
     except ApprovalNotFoundError:
         return None
     is_visible = visible_to(user).filter(pk=snapshot.approval.pk).exists()
