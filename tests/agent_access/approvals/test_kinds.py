@@ -173,10 +173,8 @@ def test_what_was_decided_is_told_on_the_page_that_it_led_to(person, group):
     decided, _ = prepare(person, other)
     decide(person, decided.approval)
     told = describe_decided(person, decided.approval.pk, here=read(person, here.approval))
-    assert told == {
-        "href": f"/approvals/{decided.approval.pk}",
-        "sentence": "You approved: <bdi>Rename a group</bdi>. The agent can do it until 09:10:00 UTC.",
-    }
+    sentence = "You approved: <bdi>Rename a group</bdi>. The agent can do it until 09:10:00 UTC."
+    assert told == {"href": f"/approvals/{decided.approval.pk}", "sentence": sentence}
 
 
 def test_after_its_window_it_is_neither_decided_nor_executed(person, group):
