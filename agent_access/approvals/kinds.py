@@ -252,7 +252,7 @@ class ApprovalKind(Generic[Target]):
 
         `changes` are the rows to list; where your template marks others, `is_marked` says so.
         """
-        return {"changes": list_changes(before, snapshot.prepared)}
+        return {"changes": list_changes(dict(before), snapshot.prepared)}
 
     def steps(self, target: Target, user: Any) -> Iterable[Step]:
         """Return what happened to a record that the person sees, besides requests to approve."""

@@ -3,14 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from invoicing.draft_fields import LINE_TEXTS
 from invoicing.models.documents import TOTALS
 from invoicing.paper.layout import FIGURES, Paper, PaperLine, lay_out
 from invoicing.services.document_facts import Facts
-
-_Key = TypeVar("_Key")
 
 # A line as it was and as it is; the side that lacks it is None.
 LinePair = tuple[PaperLine | None, PaperLine | None]
@@ -38,16 +36,6 @@ class Changed(str):
 
     def __bool__(self) -> bool:
         return True
-
-
-def differ(
-    before: Mapping[_Key, str], after: Mapping[_Key, str]
-) -> Iterator[tuple[_Key, str, str]]:
-    """Yield the keys whose texts differ, with both; what one side lacks is empty there."""
-    for key in dict.fromkeys((*after, *before)):
-        old, new = before.get(key, ""), after.get(key, "")
-        if old != new:
-            yield key, old, new
 
 
 def match_lines(before: Sequence[PaperLine], after: Sequence[PaperLine]) -> list[LinePair]:

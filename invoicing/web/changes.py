@@ -1,10 +1,10 @@
 """The differences between two versions of a document's facts, in words for people."""
 # ruff: noqa: RUF001  readers read an apostrophe and a sign of multiplication
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -15,8 +15,10 @@ from invoicing.models import TaxCategory
 from invoicing.paper.formats import Formats, format_day
 from invoicing.paper.labels import labels_in
 from invoicing.paper.layout import Paper, PaperLine, lay_out
-from invoicing.paper.marking import differ, match_lines
+from invoicing.paper.marking import match_lines
 from invoicing.services.document_facts import Facts
+
+_Key = TypeVar("_Key")
 
 # What is said of each party, by the name in the facts, and whether the paper has it.
 _OF_SELLER = {
@@ -75,6 +77,16 @@ class Change:
     is_on_paper: bool = field(default=True, compare=False)
 
 
+def differ(
+    before: Mapping[_Key, str], after: Mapping[_Key, str]
+) -> Iterator[tuple[_Key, str, str]]:
+    """Yield the keys whose texts differ, with both; what one side lacks is empty there."""
+    for key in dict.fromkeys((*after, *before)):
+        old, new = before.get(key, ""), after.get(key, "")
+        if old != new:
+            yield key, old, new
+
+
 def find_changes(before: Facts, after: Facts) -> list[Change]:
     """Return the statements that changed, in the order of the document."""
     papers = lay_out(before), lay_out(after)
@@ -99,10 +111,10 @@ def _changes_of_lines(before: Sequence[PaperLine], after: Sequence[PaperLine]) -
     old_number = new_number = 0
     for old, new in match_lines(before, after):
         old_number, new_number = old_number + bool(old), new_number + bool(new)
-        texts = [_line(each) if each else "" for each in (old, new)]
-        if texts[0] != texts[1]:
+        text, new_text = (_line(each) if each else "" for each in (old, new))
+        if text != new_text:
             label = _("Line %(number)d") % {"number": new_number if new else old_number}
-            yield Change(label, *texts)
+            yield Change(label, text, new_text)
 
 
 def _head(facts: Facts, paper: Paper) -> Iterator[_Statement]:

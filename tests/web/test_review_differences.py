@@ -56,15 +56,16 @@ def test_at_the_first_look_nothing_is_marked(desk, prepared):
 def test_a_figure_that_changed_stands_beside_the_one_that_was_seen(desk, prepared, tax_rate):
     desk.get(path_of(prepared))
     later = change(prepared, line_input(tax_rate_id=tax_rate.id, unit_price=6000))
-    for _again in range(2):  # and it stays while the person looks at it
-        answer = desk.get(path_of(later))
+    # And it stays while the person looks at it.
+    answers = [desk.get(path_of(later)) for _ in range(2)]
+    for answer in answers:
         assert f"Changed {SINCE}" in read(answer)
         assert marks_of(answer) == [
             *("-50.00", "+60.00", "-100.00", "+120.00", "-€100.00", "+€120.00"),
             *("-€100.00", "+€120.00", "-€19.00", "+€22.80"),  # of the rate
             *("-€19.00", "+€22.80", "-€119.00", "+€142.80"),
         ]
-    page = answer.content.decode()
+    page = answers[0].content.decode()
     assert '<del><span class="unseen" lang="en">before: </span><bdi>50.00</bdi></del>' in page
     assert '<ins><span class="unseen" lang="en">now: </span><bdi>60.00</bdi></ins>' in page
 

@@ -109,8 +109,7 @@ def test_who_may_not_see_the_document_reads_no_history(desk, prepared, delegate)
 
 def test_a_long_history_ends(desk, prepared, monkeypatch):
     monkeypatch.setattr(history, "MOST_STEPS", 3)
-    for _ in range(4):
-        last = ask_again(prepared)
+    *_, last = [ask_again(prepared) for _ in range(4)]
     assert len(history_on(desk, path_of(last))) == 3
 
 
