@@ -35,7 +35,7 @@ def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
         "Issue this invoice? €119.00 to Acme Ltd Prepared for you",
         "by the agent Ledger agent on March 2, 2026, 09:00 UTC",
         f"draft {prepared.document.draft_code} , version 1, in English",
-        "9 min 0 s left to decide, until 09:10:00 UTC",
+        "9 min 0 s left, until 09:10:00 UTC",
         "Issue date March 2, 2026 Date of supply as issue date Due date April 1, 2026 Currency EUR",
         "From Halden Works Harbour Street 1 20457 Hamburg Germany VAT number DE136695976",
         "To Acme Ltd Mill Lane 7 1011 AB Amsterdam Netherlands VAT number NL004495445B01",
@@ -54,7 +54,7 @@ def test_the_page_shows_exactly_what_would_be_issued(desk, prepared):
 
 def test_of_the_time_left_a_begun_second_counts(desk, prepared, clock):
     clock.move_to(TEN_MINUTES_LATER - timedelta(seconds=59.5), tick=False)
-    assert "1 min 0 s left to decide" in read(desk.get(path_of(prepared)))
+    assert "1 min 0 s left, until" in read(desk.get(path_of(prepared)))
 
 
 def test_the_draft_is_a_click_away(desk, prepared):
