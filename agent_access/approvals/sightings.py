@@ -55,7 +55,8 @@ def _keep(approval: ApprovalRequest, now: datetime) -> None:
 
 def find_seen(approval: ApprovalRequest) -> Seen | None:
     """Return what its person last saw or rejected of the record, besides this very request."""
-    found = [each for each in (_find_looked_at(approval), _find_rejected(approval)) if each]
+    # Of the same moment, the rejection counts: it is what the person said.
+    found = [each for each in (_find_rejected(approval), _find_looked_at(approval)) if each]
     return max(found, key=lambda seen: seen.at, default=None)
 
 
