@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby, islice
 from typing import Any
 from uuid import UUID
 
@@ -43,10 +44,15 @@ def describe_history(kind: Kind, target: Any, key: UUID, user: Any, *, now: date
     steps += kind.steps(target, user) if target else ()
     # Of the same moment, what is told later happened later.
     newest = sorted(steps, key=lambda step: step.at)[::-1]
-    return [
-        {"at": format_moment(step.at), "sentence": step.sentence, "quote": step.quote}
-        for step in newest[:MOST_STEPS]
-    ]
+    alike = groupby(newest, key=lambda step: (step.sentence, step.quote))
+    return [_describe(list(each)) for _same, each in islice(alike, MOST_STEPS)]
+
+
+def _describe(steps: Sequence[Step]) -> Told:
+    """Describe steps one after another that read the same, the newest first."""
+    last = steps[0]
+    moment = format_moment(last.at)
+    return {"at": moment, "sentence": last.sentence, "quote": last.quote, "times": len(steps)}
 
 
 def describe_since(snapshot: ApprovalSnapshot, user: Any) -> Told | None:

@@ -107,10 +107,17 @@ def test_who_may_not_see_the_document_reads_no_history(desk, prepared, delegate)
     assert history_on(desk, path_of(prepared)) == []
 
 
-def test_a_long_history_ends(desk, prepared, monkeypatch):
-    monkeypatch.setattr(history, "MOST_STEPS", 3)
+def test_what_is_asked_again_and_again_is_told_once(desk, prepared):
     *_, last = [ask_again(prepared) for _ in range(4)]
-    assert len(history_on(desk, path_of(last))) == 3
+    steps = [each.split("UTC ")[1] for each in history_on(desk, path_of(last))]
+    assert steps[0] == "Ledger agent asked again, with nothing changed (4 times)"
+    assert len(steps) == 3
+
+
+def test_a_long_history_ends(desk, prepared, monkeypatch):
+    monkeypatch.setattr(history, "MOST_STEPS", 2)
+    last = ask_again(prepared)
+    assert len(history_on(desk, path_of(last))) == 2
 
 
 def test_names_are_shown_as_what_they_are(desk, clock, delegate, customer):
