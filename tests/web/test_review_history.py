@@ -3,8 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from agent_access.approvals import history
 from agent_access.approvals.models import Decision
 from invoicing.access import Permission
@@ -127,6 +125,3 @@ def test_names_are_shown_as_what_they_are(desk, clock, delegate, customer):
     page = desk.get(path_of(asked)).content.decode().split('<ol class="timeline"')[1]
     assert "<b>" not in page
     assert "\u202e" not in page
-
-
-pytestmark = pytest.mark.sqlite  # tests/agent_access/approvals asks both databases
