@@ -3,13 +3,18 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from agent_access.approvals import history
 from agent_access.approvals.models import Decision
+from agent_access.approvals.sightings import find_seen
 from invoicing.access import Permission
+from invoicing.document_approvals import read_updates_by_agents
 from invoicing.models import Document
 from invoicing.services.drafts import ConnectionRef, update_draft
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, TEN_MINUTES_LATER, Prepared, prepare
 from tests.factories import draft_input, line_input, make_draft, withdraw
+from tests.plans import plans_of, prefer_indexes
 from tests.web.reviews import path_of, read
 
 AT_NINE = "March 2, 2026, 09:00 UTC"
@@ -125,3 +130,18 @@ def test_names_are_shown_as_what_they_are(desk, clock, delegate, customer):
     page = desk.get(path_of(asked)).content.decode().split('<ol class="timeline"')[1]
     assert "<b>" not in page
     assert "\u202e" not in page
+
+
+@pytest.mark.postgresql  # SQLite names the index of a constraint otherwise
+def test_the_past_of_a_draft_is_read_by_indexes(desk, prepared):
+    desk.get(path_of(prepared))
+    for _ in range(20):
+        ask_again(prepared)
+    prefer_indexes()
+    seen = plans_of(lambda: find_seen(prepared.approval), where='FROM "agent_approvals_sighting"')
+    assert "agent_approval_one_sighting" in seen
+    document = prepared.document
+    updates = plans_of(
+        lambda: read_updates_by_agents(prepared.user, document), where='FROM "agent_access_receipt"'
+    )
+    assert "agent_access_receipt_of" in updates
