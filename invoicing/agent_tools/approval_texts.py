@@ -86,7 +86,7 @@ def describe_since(before: Facts, facts: Facts) -> Told:
 
     `changes` are those that the paper does not show.
     """
-    found = [each for each in find_changes(before, facts) if each.label != str(VERSION)]
+    found = [each for each in find_changes(before, facts) if each.label != VERSION]
     paper = mark_changes(facts, before)
     return {
         "changes": [each for each in found if not each.is_on_paper],

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple, TypeVar
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -52,7 +53,7 @@ _OF_CUSTOMER = {
 }
 _OF_PARTY = {"seller": _OF_SELLER, "customer": _OF_CUSTOMER}
 
-VERSION = gettext_lazy("Version of the draft")
+VERSION: str | Promise = gettext_lazy("Version of the draft")
 
 
 class _Statement(NamedTuple):

@@ -98,7 +98,7 @@ def _rejection(user: User, draft: Document, facts: Facts, asking: Asking | None)
     if rejection is None:
         return
     found = find_changes(rejection.facts, facts)
-    changes = [change for change in found if change.label != str(VERSION)]
+    changes = [change for change in found if change.label != VERSION]
     since = "It has changed since." if changes else "Nothing on it has changed since."
     moment = format_instant(rejection.decided_at, user)
     text = f"You rejected the issue of this draft on {moment}. {since}"
