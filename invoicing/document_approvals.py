@@ -16,7 +16,7 @@ from agent_access.approvals.inbox import (
 from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.approvals.states import ApprovalState
-from agent_access.models import Connection
+from agent_access.models import Connection, Receipt
 from invoicing.models import Document, User
 from invoicing.services.document_facts import Facts
 
@@ -36,6 +36,12 @@ YOUNG = timedelta(days=1)
 # In lists of documents: more than a person decides within the window of a request.
 MOST_WAITING = 500
 MOST_NAMED = 50
+
+# Where the history of a draft is read.
+UPDATE = "drafts.update"
+MOST_ASKED = 25
+MOST_AGENTS = 3
+UPDATES_READ = 200
 
 
 @dataclass(frozen=True)
@@ -175,3 +181,30 @@ def name_connections(user: User) -> list[tuple[UUID, str]]:
     """Return the newest connections that act for the person, with their names."""
     own = Connection.objects.filter(user=user).order_by("-pk")
     return list(own.values_list("pk", "name")[:MOST_NAMED])
+
+
+def read_updates_by_agents(user: User, document: Document) -> list[tuple[datetime, str]]:
+    """Return when agents that act for the person changed a draft, and how each is called.
+
+    They are among the newest UPDATES_READ writes of each of the newest MOST_AGENTS connections that
+    asked the person for its issue, or wrote it: no index leads from a document to its writes.
+    """
+    asked = ApprovalRequest.objects.asked_of(user).filter(kind=ISSUE, target=document.pk)
+    newest = asked.order_by("-pk").values_list("connection_id", flat=True)[:MOST_ASKED]
+    known = dict.fromkeys((document.connection_id, *newest))
+    own = Connection.objects.filter(user=user, pk__in=list(known)).order_by("-pk")[:MOST_AGENTS]
+    names = {each.pk: each.name for each in own}
+    since = document.created_at
+    newest_of_each = (
+        Receipt.objects.filter(connection=pk, created_at__gte=since).order_by("-created_at")
+        for pk in names
+    )
+    found = [
+        (at, names[pk])
+        for pk, rows in zip(names, newest_of_each, strict=True)
+        for at, record_id, tool in rows.values_list("created_at", "record_id", "tool")[
+            :UPDATES_READ
+        ]
+        if record_id == document.pk and tool == UPDATE
+    ]
+    return sorted(found)

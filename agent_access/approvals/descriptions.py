@@ -10,8 +10,8 @@ from uuid import UUID
 from django.urls import NoReverseMatch, reverse
 from django.utils.dateformat import format as format_date
 from django.utils.timezone import localtime
+from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext
 
 from agent_access import approvers, conf, waiting
 from agent_access.approvals.engine import approvals_of_ended_connections
@@ -198,6 +198,7 @@ def _describe_request(snapshot: ApprovalSnapshot) -> Told:
         "prepared_at": format_moment(approval.prepared_at),
         "expires_at": format_clock(approval.expires_at),
         "seconds_left": seconds,
+        "seconds_allowed": int((approval.expires_at - approval.prepared_at).total_seconds()),
         "time_left": _format_duration(seconds),
         "fingerprint": approval.fingerprint,
     }
@@ -228,7 +229,9 @@ def _seconds_left(snapshot: ApprovalSnapshot) -> int:
 
 def _format_duration(seconds: int) -> str:
     """Return "8 min 12 s", or an empty text for 0."""
-    return f"{seconds // 60} min {seconds % 60} s" if seconds else ""
+    if not seconds:
+        return ""
+    return gettext("{minutes} min {seconds} s").format(minutes=seconds // 60, seconds=seconds % 60)
 
 
 def format_moment(moment: datetime | None) -> str:

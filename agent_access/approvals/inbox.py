@@ -121,12 +121,12 @@ def read_cards(user: Any, *, after: UUID | None, now: datetime) -> InboxPage:
 
 def read_around(
     user: Any, approval: ApprovalRequest, *, now: datetime
-) -> tuple[list[ApprovalSnapshot], list[ApprovalSnapshot]]:
+) -> tuple[InboxPage, InboxPage]:
     """Return the cards before an approval and after it, the nearest first: a page of each."""
     cards = cards_for(user, now=now)
     before = cards.filter(_earlier_than(approval)).order_by("-expires_at", "-pk")
     after = cards.filter(_later_than(approval)).order_by("expires_at", "pk")
-    return _read_page(before, now=now)[0], _read_page(after, now=now)[0]
+    return _read_page(before, now=now), _read_page(after, now=now)
 
 
 def read_others(user: Any, *, before: UUID | None, now: datetime) -> InboxPage:

@@ -1,6 +1,6 @@
 """What a project declares of an act that a person must approve; the engine does the rest."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -20,7 +20,7 @@ from agent_access.keys import Key, from_key, kind_of_key, to_key
 from agent_access.tools import NAME, NoInput
 from agent_access.translations import Text
 
-__all__ = ["ApprovalKind", "Clock", "Words", "kinds"]
+__all__ = ["ApprovalKind", "Clock", "Step", "Words", "kinds"]
 
 Target = TypeVar("Target", bound=Model)
 
@@ -29,6 +29,7 @@ Clock = Callable[[], datetime]
 
 
 APPROVE = _("Approve")
+DONE = _("{agent} did it")
 ENDED = _("The agent can no longer do this")
 
 
@@ -47,6 +48,16 @@ class Words:
     states: Mapping[ApprovalState, Text] = field(default_factory=dict)
     headings: Mapping[ApprovalState, Text] = field(default_factory=dict)
     heading_of_ended: Text = ENDED
+    done: Text = DONE  # with {agent} for its name
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something that happened to a record: a sentence, or safe markup, and what somebody typed."""
+
+    at: datetime
+    sentence: str
+    quote: str = ""
 
 
 class ApprovalKind(Generic[Target]):
@@ -233,6 +244,19 @@ class ApprovalKind(Generic[Target]):
             if snapshot.stale_fields
             else [],
         }
+
+    def compare(
+        self, before: Mapping[str, Any], snapshot: ApprovalSnapshot, user: Any
+    ) -> Mapping[str, Any]:
+        """Return what the page needs to show how it differs from what the person saw before.
+
+        `changes` are the rows to list; where your template marks others, `is_marked` says so.
+        """
+        return {"changes": list_changes(dict(before), snapshot.prepared)}
+
+    def steps(self, target: Target, user: Any) -> Iterable[Step]:
+        """Return what happened to a record that the person sees, besides requests to approve."""
+        return ()
 
     def describe_hidden(self, snapshot: ApprovalSnapshot, user: Any) -> Mapping[str, Any]:
         """Return the same for the page of a request whose record the person may not see."""

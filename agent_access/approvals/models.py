@@ -134,3 +134,31 @@ class ApprovalRequest(models.Model):
                 name="agent_approval_one_execution",
             ),
         ]
+
+
+class Sighting(models.Model):
+    """Which request about a record its person looked at last, and which other one before that.
+
+    By this a page shows them what changed since. It says nothing of what they decided, and only
+    their own review pages read it.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    person = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False
+    )
+    kind = models.CharField(max_length=KIND_LENGTH)
+    target = models.UUIDField()
+    shown = models.ForeignKey(ApprovalRequest, models.PROTECT, related_name="+", db_index=False)
+    shown_at = models.DateTimeField()
+    before = models.ForeignKey(
+        ApprovalRequest, models.PROTECT, related_name="+", db_index=False, null=True
+    )
+    before_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("person", "kind", "target"), name="agent_approval_one_sighting"
+            ),
+        )

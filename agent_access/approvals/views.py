@@ -4,7 +4,6 @@ They expect a person who is signed in: a project routes to them through `urls`, 
 decorators under the same names.
 """
 
-from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -18,7 +17,6 @@ from django.utils import timezone
 from agent_access import conf, signing
 from agent_access.approvals.descriptions import (
     Told,
-    count_asked,
     describe_cards,
     describe_entries,
     describe_hidden,
@@ -34,14 +32,13 @@ from agent_access.approvals.errors import (
     DecisionNotAllowedError,
 )
 from agent_access.approvals.forms import DECISIONS, DecisionForm
+from agent_access.approvals.history import describe_history, describe_since
 from agent_access.approvals.inbox import (
     MOST_COUNTED,
     InboxPage,
     count_missed,
-    find_newer,
     find_told,
     find_waiting,
-    read_around,
     read_cards,
     read_missed,
     read_others,
@@ -49,6 +46,13 @@ from agent_access.approvals.inbox import (
 )
 from agent_access.approvals.kinds import kinds
 from agent_access.approvals.models import ApprovalRequest
+from agent_access.approvals.places import (
+    DECIDED,
+    address_after,
+    describe_decided,
+    describe_place,
+)
+from agent_access.approvals.sightings import look_at
 from agent_access.approvals.signatures import act_of
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.approvals.states import ApprovalState
@@ -185,7 +189,7 @@ def _may_sign(user: Any, snapshot: ApprovalSnapshot) -> bool:
     return (
         snapshot.is_undecided
         and kinds.get(approval.kind).may_approve(user)
-        and visible_to(user).filter(pk=approval.pk).exists()
+        and _is_visible(user, snapshot)
     )
 
 
@@ -219,11 +223,14 @@ def _show(
     is_pending = snapshot.state == ApprovalState.PENDING
     context = {
         "review": review,
+        "is_decidable": is_pending and not review.get("lacks_signature"),
         "form": form,
         "signature": _ask_signature(request, snapshot),
         "not_signed": refusal.reason if refusal else "",
         "is_withdrawn": snapshot.state == ApprovalState.STALE and WITHDRAWN in request.GET,
-        **_describe_place(request.user, snapshot),
+        **describe_place(request.user, snapshot),
+        "decided": describe_decided(request.user, _read_cursor(request, DECIDED), here=snapshot),
+        **_describe_past(request, snapshot),
         # An error in the reason stands beside its field, if that is still shown.
         "is_refused": (status in REFUSALS and not refusal)
         or bool(form.errors.keys() - {"reason"})
@@ -232,36 +239,34 @@ def _show(
     return render(request, template, context, status=status)
 
 
+def _describe_past(request: HttpRequest, snapshot: ApprovalSnapshot) -> Told:
+    """Describe what differs from what the person saw before, and what happened to the record.
+
+    It is no part of the page's version: looking alone changes it.
+    """
+    user, approval = request.user, snapshot.approval
+    if not _is_visible(user, snapshot):
+        return {}
+    kind = kinds.get(approval.kind)
+    history = describe_history(kind, snapshot.target, approval.target, user, now=snapshot.now)
+    if not snapshot.is_undecided:
+        return {"history": history}
+    since = describe_since(snapshot, user)
+    if request.method == "GET":
+        look_at(snapshot)
+    return {"history": history, "since": since}
+
+
+def _is_visible(user: Any, snapshot: ApprovalSnapshot) -> bool:
+    return visible_to(user).filter(pk=snapshot.approval.pk).exists()
+
+
 def _describe(user: Any, snapshot: ApprovalSnapshot) -> tuple[Told, str]:
     """Return what the review page says to this person, and its template."""
     kind = kinds.get(snapshot.approval.kind)
-    if visible_to(user).filter(pk=snapshot.approval.pk).exists():
+    if _is_visible(user, snapshot):
         return describe_review(snapshot, user), kind.review_template
     return describe_hidden(snapshot, user), kind.hidden_template
-
-
-def _describe_place(user: Any, snapshot: ApprovalSnapshot) -> Told:
-    """Describe where a request stands among those that wait: links, or empty texts.
-
-    Of a request that waits: the cards before and after it, and a newer one that asks for the same.
-    Of another: the card that is the first to expire.
-    """
-    if snapshot.state != ApprovalState.PENDING:
-        cards, _ = read_cards(user, after=None, now=snapshot.now)
-        return {"next_href": _find_decidable(cards, user)}
-    before, after = read_around(user, snapshot.approval, now=snapshot.now)
-    newer = find_newer(snapshot.approval)
-    return {
-        "previous_href": _find_decidable(before, user),
-        "following_href": _find_decidable(after, user),
-        "newer_href": reverse("agent_approvals:review", args=[newer.pk]) if newer else "",
-        "asked": count_asked(snapshot.approval),
-    }
-
-
-def _find_decidable(cards: Sequence[ApprovalSnapshot], user: Any) -> str:
-    """Return the link of the first that is not stale, which is told by reading its record."""
-    return next((each["href"] for each in describe_entries(cards, user) if each["is_waiting"]), "")
 
 
 def _decide(request: HttpRequest, pk: UUID, form: DecisionForm) -> HttpResponse:
@@ -286,7 +291,7 @@ def _decide(request: HttpRequest, pk: UUID, form: DecisionForm) -> HttpResponse:
         if snapshot.approval.decision != decision:
             return _show(request, snapshot, status=_status_of(refusal), form=form)
         # A double click, or the form sent again after going back: it is decided so already.
-    return redirect("agent_approvals:review", pk=pk)
+    return redirect(address_after(request.user, _read(request, pk)))
 
 
 def _status_of(refusal: ApprovalError) -> HTTPStatus:

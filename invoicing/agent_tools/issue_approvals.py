@@ -1,6 +1,6 @@
 """Issuing a draft invoice as an act that its person approves: the engine does the rest."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from typing_extensions import override
 
-from agent_access.approvals.kinds import ApprovalKind, Clock
+from agent_access.approvals.kinds import ApprovalKind, Clock, Step
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from invoicing.access import APPROVE_PERMISSIONS, ISSUE_PERMISSIONS, Permission
 from invoicing.agent_tools import approval_texts, outputs
@@ -129,6 +129,16 @@ class IssueKind(ApprovalKind[Document]):
     @override
     def describe(self, snapshot: ApprovalSnapshot, user: User) -> Mapping[str, Any]:
         return approval_texts.describe_review(snapshot, user)
+
+    @override
+    def compare(
+        self, before: Mapping[str, Any], snapshot: ApprovalSnapshot, user: User
+    ) -> Mapping[str, Any]:
+        return approval_texts.describe_since(dict(before), snapshot.prepared)
+
+    @override
+    def steps(self, target: Document, user: User) -> Iterable[Step]:
+        return approval_texts.tell_writes(target, user)
 
     @override
     def describe_hidden(self, snapshot: ApprovalSnapshot, user: User) -> Mapping[str, Any]:

@@ -6,7 +6,9 @@ from django.urls import path
 
 from agent_access.approvals import views
 from agent_access.approvals.descriptions import Told, describe_entries
-from invoicing.document_approvals import read_decisions_on, read_pending_of
+from agent_access.approvals.history import describe_history
+from agent_access.approvals.kinds import kinds
+from invoicing.document_approvals import ISSUE, read_decisions_on, read_pending_of
 from invoicing.models import Document, User
 from invoicing.web.pages import page
 
@@ -39,3 +41,8 @@ def describe_decisions_on(user: User, document: Document, *, now: datetime) -> l
     """Describe what the person decided of a draft as it is now; nothing once it is issued."""
     decided = [] if document.is_issued else read_decisions_on(user, document, now=now)
     return describe_entries(decided, user)
+
+
+def describe_history_of(user: User, document: Document, *, now: datetime) -> list[Told]:
+    """Describe what happened to a document that the person sees, as far as they may know it."""
+    return describe_history(kinds.get(ISSUE), document, document.pk, user, now=now)

@@ -14,7 +14,11 @@ from invoicing.paper.layout import paper_of_document
 from invoicing.rights import may_read_evidence
 from invoicing.services.corrections import is_correctable
 from invoicing.services.document_facts import read_document
-from invoicing.web.approvals import describe_decisions_on, describe_pending_of
+from invoicing.web.approvals import (
+    describe_decisions_on,
+    describe_history_of,
+    describe_pending_of,
+)
 from invoicing.web.corrections import describe_corrections
 from invoicing.web.drafts.kept import kept_of
 from invoicing.web.issuing import may_issue
@@ -39,6 +43,7 @@ def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
         "waiting": describe_pending_of(request.user, document, now=now),
         "decided": describe_decisions_on(request.user, document, now=now),
         "may_agents_issue": request.user.has_perms(ISSUE_PERMISSIONS),
+        "history": describe_history_of(request.user, document, now=now),
         "is_done": DONE in request.GET,
         # What the browser kept of it while it was typed, and may forget now.
         "kept_until_now": kept_of(request.user, document.draft_code).name

@@ -98,7 +98,7 @@ def render_warnings(
     warnings = find_warnings(draft, facts, today=local_date(now, user))
     history = find_history(user, draft, now=now)
     points = [
-        *_rejection(user, draft, facts),
+        *_rejection(user, draft, facts, asking),
         *_repetitions(user, draft, history, now=now),
         *_amount(draft, warnings, history),
         *_customer(warnings, history),
@@ -113,7 +113,8 @@ def render_warnings(
     return render_to_string("invoicing/warnings.html", values)
 
 
-def _rejection(user: User, draft: Document, facts: Facts) -> Iterator[Point]:
+def _rejection(user: User, draft: Document, facts: Facts, asking: Asking | None) -> Iterator[Point]:
+    """Yield that the person rejected it; where an agent asks, the paper marks what changed."""
     rejection = find_last_rejection(user, draft)
     if rejection is None:
         return
@@ -121,7 +122,9 @@ def _rejection(user: User, draft: Document, facts: Facts) -> Iterator[Point]:
     changes = [change for change in found if change.label != VERSION]
     moment = format_instant(rejection.decided_at, user)
     text = _rejected(has_changed=bool(changes), has_reason=bool(rejection.reason))
-    yield Point(text=text % {"moment": moment}, quote=rejection.reason, changes=changes)
+    yield Point(
+        text=text % {"moment": moment}, quote=rejection.reason, changes=() if asking else changes
+    )
 
 
 def _rejected(*, has_changed: bool, has_reason: bool) -> str:

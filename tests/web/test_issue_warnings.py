@@ -20,7 +20,7 @@ from tests.factories import (
     make_draft,
     make_issued,
 )
-from tests.web.reviews import path_of
+from tests.web.reviews import path_of, read
 
 pytestmark = pytest.mark.sqlite  # what is shown was read before, on both databases
 
@@ -33,7 +33,9 @@ def checks_of(desk, path) -> list[str]:
     page = desk.get(path).content.decode()
     if "Please check:" not in page:
         return []
-    notice = page.split("Please check:")[1].split('<article class="card paper"')[0]
+    notice = re.split(
+        r'<article class="card paper"|<div class="field">', page.split("Please check:")[1]
+    )[0]
     items = re.findall(r"<li>(.*?)(?=</?ul|</?li>|<details>)", notice, re.DOTALL)
     return [" ".join(unescape(re.sub(r"<[^>]*>", "", item)).split()) for item in items]
 
@@ -154,8 +156,10 @@ def test_what_was_rejected_before_is_told_with_the_reason_and_what_changed(  # n
     latest = prepare(draft, user=delegate, connection=old_connection, now=A_MINUTE_LATER)
     [found] = checks_of(desk, path_of(latest))
     assert found == f"{told} It has changed since. Your reason: “Too much.”"
-    page = " ".join(re.sub(r"<[^>]*>", " ", desk.get(path_of(latest)).content.decode()).split())
-    assert "Due date April 1, 2026 March 2, 2026" in page
+    page = read(desk.get(path_of(latest)))
+    assert "Due date before: April 1, 2026 now: March 2, 2026" in page
+    by_hand = read(desk.get(f"/documents/{asked.document.id}/issue"))
+    assert "Due date April 1, 2026 March 2, 2026" in by_hand
     assert "Version of the draft" not in page
 
 

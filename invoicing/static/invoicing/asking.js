@@ -23,14 +23,15 @@ const askEvery = (seconds, href, tell) => {
 };
 
 // The requests that wait for this person: each lasts ten minutes. Their number stands in the
-// navigation, and in the title while another tab is in front; a new one is told once.
+// navigation, and in the title while another tab is in front; a new one is told once, in the words of
+// the place where it is told.
 const followRequests = (link, place) => {
   const title = document.title;
   let latest = link.dataset.latest;
   let shown = link.querySelector(".count")?.firstChild.data ?? "0";
   let count = Number.parseInt(shown, 10);
   const told = document.createTextNode("");
-  const show = Object.assign(document.createElement("a"), { href: link.href, textContent: "Show it" });
+  const show = Object.assign(document.createElement("a"), { href: link.href, textContent: place.dataset.show });
 
   const showTitle = () => {
     document.title = count && document.hidden ? `(${shown}) ${title}` : title;
@@ -40,13 +41,13 @@ const followRequests = (link, place) => {
     link.querySelector(".count")?.remove();
     if (!count) return;
     const badge = Object.assign(document.createElement("span"), { className: "count", textContent: shown });
-    badge.append(Object.assign(document.createElement("span"), { className: "unseen", textContent: " waiting" }));
+    badge.append(Object.assign(document.createElement("span"), { className: "unseen", textContent: ` ${place.dataset.waiting}` }));
     link.append(" ", badge);
   };
 
   const announce = () => {
-    const rest = count > 1 ? `, ${shown} in all` : "";
-    told.data = `A new request is waiting for you${rest}. `;
+    const { one, several } = place.dataset;
+    told.data = `${count > 1 ? several.replace("{count}", shown) : one} `;
     // Not inserted again, since that would take the focus from the link.
     if (!place.hasChildNodes()) place.append(told, place.classList.contains("unseen") ? "" : show);
   };
@@ -72,8 +73,8 @@ const followApproved = (place) => {
 
 const followPending = (place) => {
   const href = location.pathname;
-  const link = Object.assign(document.createElement("a"), { href, textContent: "Show it as it is now" });
-  const words = ["This request is not as shown here any more. ", link, "."];
+  const link = Object.assign(document.createElement("a"), { href, textContent: place.dataset.show });
+  const words = [`${place.dataset.changed} `, link, "."];
 
   askEvery(10, place.dataset.ask, ({ version }) => {
     const isExpired = version.startsWith("expired");

@@ -21,7 +21,7 @@ from agent_access.timeline.reasons import explain_refusal
 from agent_access.timeline.sources import Act, Kind
 from invoicing.access import Permission
 from invoicing.agent_tools.record_names import find_names
-from invoicing.languages import APPLICATION_LANGUAGE
+from invoicing.languages import page_language
 from invoicing.models import Document, User
 from invoicing.paper.formats import Formats, format_day, local_date, time_zone_of
 from invoicing.web.activity.words import REFUSALS, STATES, fill, sentence_of
@@ -177,7 +177,7 @@ def _tell_details(run: Sequence[Act], records: Sequence[UUID], known: Known) -> 
     seen = [known.visible[pk] for pk in records if pk in known.visible]
     if len(seen) == 1:
         document = seen[0]
-        formats = Formats(APPLICATION_LANGUAGE, document.currency_code, document.minor_unit)
+        formats = Formats(page_language(), document.currency_code, document.minor_unit)
         total = formats.money(document.grand_total)
         told = {"total": total, "customer": document.customer_name}
         yield _("%(total)s for %(customer)s") % told

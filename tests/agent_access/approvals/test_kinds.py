@@ -20,8 +20,12 @@ from agent_access.approvals.errors import (
     ApprovalStateError,
     DecisionNotAllowedError,
 )
+from agent_access.approvals.fact_rows import Change
+from agent_access.approvals.history import describe_history, describe_since
 from agent_access.approvals.kinds import ApprovalKind, KindRegistry, Words
 from agent_access.approvals.models import ApprovalRequest, Decision
+from agent_access.approvals.places import describe_decided
+from agent_access.approvals.sightings import look_at
 from agent_access.audit import SYSTEM
 from agent_access.keys import to_key
 from agent_access.tools import NoInput
@@ -64,7 +68,7 @@ def kinds(monkeypatch) -> KindRegistry:
     """Let the kind be the only one."""
     registered = KindRegistry()
     registered.register(KIND)
-    for module in ("engine", "inbox", "descriptions", "views"):
+    for module in ("engine", "inbox", "descriptions", "history", "places", "views"):
         monkeypatch.setattr(f"agent_access.approvals.{module}.kinds", registered)
     return registered
 
@@ -140,6 +144,37 @@ def test_facts_read_as_they_were_kept_whatever_the_kind_made_them_of(person, gro
     assert snapshot.stale_fields == []
     assert snapshot.prepared["parts"] == [1, None]
     assert snapshot.prepared["at"] == "2026-03-02T09:00:00Z"
+
+
+def test_a_page_tells_by_itself_what_differs_from_what_was_seen_and_what_happened(person, group):
+    first, _ = prepare(person, group)
+    assert describe_since(read(person, first.approval), person) is None
+    look_at(first)
+    group.name = "Writers"
+    group.save()
+    second = read(person, prepare(person, group)[0].approval)
+    seen = describe_since(second, person)
+    assert seen == {
+        "heading": "Changed since you looked at it on March 2, 2026, 09:00 UTC",
+        "is_rejected": False,
+        "changes": [Change("Name", "Editors", "Writers")],
+    }
+    told = describe_history(KIND, group, to_key(group.pk), person, now=LATER)
+    assert [each["sentence"] for each in told] == [
+        "<bdi>Helper</bdi> asked again, after a change",
+        "<bdi>Helper</bdi> asked you to approve it",
+    ]
+
+
+def test_what_was_decided_is_told_on_the_page_that_it_led_to(person, group):
+    here, _ = prepare(person, group)
+    other = Group.objects.create(name="Others")
+    person.groups.add(other)
+    decided, _ = prepare(person, other)
+    decide(person, decided.approval)
+    told = describe_decided(person, decided.approval.pk, here=read(person, here.approval))
+    sentence = "You approved: <bdi>Rename a group</bdi>. The agent can do it until 09:10:00 UTC."
+    assert told == {"href": f"/approvals/{decided.approval.pk}", "sentence": sentence}
 
 
 def test_after_its_window_it_is_neither_decided_nor_executed(person, group):
