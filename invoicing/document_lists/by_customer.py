@@ -23,7 +23,8 @@ from invoicing.models import Customer, Document
 from invoicing.models.customers import CustomerQuerySet
 from invoicing.search.paging import cut_page
 
-CUSTOMERS_PER_STEP = 20_000
+CUSTOMERS_PER_STEP = 10_000
+CUSTOMERS_IN_REACH = 2_000
 DOCUMENTS_PER_STEP = 5_000
 # Of each of the customers of one page, of which the first that has more ends the step.
 DOCUMENTS_EACH = 200
@@ -97,11 +98,16 @@ def _next_customers(
 def _step_of_customers(
     selected: Selected, stretch: Stretch, place: Place | None, keys: list[Any]
 ) -> tuple[CustomerQuerySet, UUID | None]:
-    """Return the next CUSTOMERS_PER_STEP customers, and the last of them if there are so many."""
+    """Return the customers of the next step, and the last of them if there may be more."""
     ahead = Customer.objects.visible_to(selected.user)
     if place:
         behind = LessThan if stretch.is_descending else GreaterThan
         ahead = ahead.filter(compare(behind, _KEYS, place[:2], _FIELDS))
+    if not selected.sees_all:
+        # By their IDs: else each customer of others in between is asked for its documents as well.
+        ids = list(ahead.order_by(*keys).values_list("pk", flat=True)[:CUSTOMERS_IN_REACH])
+        is_last = len(ids) < CUSTOMERS_IN_REACH
+        return Customer.objects.filter(pk__in=ids), None if is_last else ids[-1]
     last = slice(CUSTOMERS_PER_STEP - 1, CUSTOMERS_PER_STEP)
     end: Any = ahead.order_by(*keys).values_list(*_KEYS)[last].first()
     if end is None:
