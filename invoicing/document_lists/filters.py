@@ -45,9 +45,7 @@ _CONDITIONS = {
     Tab.ISSUED: Condition(
         Q(status=DocumentStatus.ISSUED), ("customer_id", "issue_date"), told_in_reach=True
     ),
-    Tab.CREDIT_NOTES: Condition(
-        Q(type=DocumentType.CREDIT_NOTE), ("id",), told_in_reach=True
-    ),
+    Tab.CREDIT_NOTES: Condition(Q(type=DocumentType.CREDIT_NOTE), ("id",), told_in_reach=True),
 }
 
 

@@ -57,7 +57,12 @@ def _show_list(
     is_inactive = request.GET.get("only") == INACTIVE and not listing.search
     counts = (
         (build_query(), gettext("All"), visible, not is_inactive),
-        (build_query(only=INACTIVE), gettext("Inactive"), visible.filter(is_active=False), is_inactive),
+        (
+            build_query(only=INACTIVE),
+            gettext("Inactive"),
+            visible.filter(is_active=False),
+            is_inactive,
+        ),
     )
     context = {
         "listing": listing,

@@ -42,9 +42,7 @@ def test_lists_are_searched_by_words_and_cut_into_pages(browser):
     assert "Café 25" in second
     assert "Café 24" not in second
     assert 'href="?search=cafe&amp;page=1">Back' in second
-    assert "No customer was found for “x”" in main_of(
-        browser.get("/customers?search=x")
-    )
+    assert "No customer was found for “x”" in main_of(browser.get("/customers?search=x"))
 
 
 def test_customers_are_listed_behind_the_last_of_the_page_before(browser):

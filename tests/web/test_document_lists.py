@@ -226,19 +226,19 @@ def test_what_a_person_may_not_see_shapes_nothing_of_their_lists(
     monkeypatch.setattr(pages, "STEP_IN_REACH", 2)
     monkeypatch.setattr(by_customer, "CUSTOMERS_IN_REACH", 1)
     hidden, seen = books[1], books[0]
-    queries = [
-        {**chosen, "status": tab, "sort": sort}
-        for chosen in (
-            {},
-            {"customer": str(hidden.customer_id)},
-            {"customer": str(seen.customer_id), "currency_code": "JPY"},
-            {"writer": str(NIGHT.connection_id)},
-            {"writer": "agent", "last_day": "2026-02-05"},
-            {"writer": str(hidden.created_by_id)},
-            {"currency_code": "USD"},
-        )
-        for tab in Tab
-        for sort in ("", "date", "-number", "customer", "-total")
+    queries: list[dict[str, str]] = [
+        {},
+        {"status": "draft", "sort": "customer"},
+        {"status": "issued", "sort": "-number"},
+        {"status": "credit-notes", "sort": "date"},
+        {"customer": str(hidden.customer_id)},
+        {"customer": str(hidden.customer_id), "sort": "customer"},
+        {"customer": str(seen.customer_id), "currency_code": "JPY", "sort": "-total"},
+        {"writer": str(NIGHT.connection_id)},
+        {"writer": str(NIGHT.connection_id), "status": "draft", "sort": "date"},
+        {"writer": "agent", "last_day": "2026-02-05", "sort": "-customer"},
+        {"writer": str(hidden.created_by_id), "sort": "total"},
+        {"currency_code": "USD", "sort": "-date"},
     ]
 
     def shown() -> list[Any]:
