@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Sum
 
 from invoicing.document_lists.filters import Tab
+from invoicing.document_lists.planning import plan_each_time
 from invoicing.document_lists.selection import EVERYTHING, MOST_READ, Selected
 from invoicing.models import DocumentStatus, DocumentType
 from invoicing.models.documents import DocumentQuerySet
@@ -55,6 +56,7 @@ _GROUPED_TABS = (Tab.ALL, Tab.DRAFTS, Tab.ISSUED, Tab.CREDIT_NOTES)
 _SOME, _MANY = None, MOST_READ + 1
 
 
+@plan_each_time()
 def summarize(selected: Selected) -> Summary:
     """Return the counts and totals of a list, as far as its page may cost."""
     counts: dict[Tab, int | None] = {}

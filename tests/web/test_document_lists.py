@@ -282,6 +282,24 @@ def test_a_list_by_customer_passes_customers_without_documents_in_steps(monkeypa
             monkeypatch.setattr(selection, "MOST_READ", 0)
 
 
+@pytest.mark.postgresql  # the other database prepares nothing
+def test_lists_are_planned_for_what_each_leaves(manager, books):
+    prepared = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %s"
+
+    def count() -> int:
+        with database.cursor() as cursor:
+            cursor.execute(prepared, ["%ORDER BY%invoices_document%"])
+            [found] = cursor.fetchone()
+        return int(found)
+
+    before = count()
+    for _ in range(3):
+        selected = Selected(manager, Filters(currency_code="EUR"), Tab.DRAFTS)
+        find_sorted(selected, Sorting(order=Order.TOTAL), 2)
+        summarize(selected)
+    assert count() == before
+
+
 def test_a_hidden_cursor_is_like_one_that_names_nothing(mara, books):
     hidden = str(books[1].pk)
     assert listed(mara, sort="total", after=hidden) == listed(mara, sort="total")
