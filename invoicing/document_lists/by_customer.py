@@ -8,7 +8,17 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, OuterRef, Q, Subquery, TextField, UUIDField
+from django.db.models import (
+    Case,
+    F,
+    OuterRef,
+    Q,
+    Subquery,
+    TextField,
+    UUIDField,
+    When,
+    prefetch_related_objects,
+)
 from django.db.models.functions import Lower
 from django.db.models.lookups import (
     GreaterThan,
@@ -23,7 +33,8 @@ from invoicing.models import Customer, Document
 from invoicing.models.customers import CustomerQuerySet
 from invoicing.search.paging import cut_page
 
-CUSTOMERS_PER_STEP = 20_000
+CUSTOMERS_PER_STEP = 10_000
+CUSTOMERS_IN_REACH = 2_000
 DOCUMENTS_PER_STEP = 5_000
 # Of each of the customers of one page, of which the first that has more ends the step.
 DOCUMENTS_EACH = 200
@@ -52,9 +63,13 @@ def walk_customers(selected: Selected, stretch: Stretch, place: Place | None, li
         if cursor:
             return found, cursor
     customers, cursor = _next_customers(selected, stretch, place, limit)
-    rows = selected.rows.filter(_of(customers, is_descending=stretch.is_descending))
-    ordered = rows.select_related("customer").order_by(*stretch.order(follows_index=False))
-    found += ordered[: limit + 1 - len(found)]
+    direction = "-pk" if stretch.is_descending else "pk"
+    # By their places, not their names, for which all customers would be read.
+    places = [When(customer=pk, then=n) for n, (pk, _) in enumerate(customers)]
+    if places:
+        rows = selected.rows.filter(_of(customers, is_descending=stretch.is_descending))
+        found += rows.order_by(Case(*places), direction)[: limit + 1 - len(found)]
+    prefetch_related_objects(found, "customer")
     return cut_page(found, limit) if len(found) > limit else (found, cursor)
 
 
@@ -68,8 +83,8 @@ def _walk_one(selected: Selected, stretch: Stretch, place: Place, limit: int) ->
     ids = selected.visible.filter(rest).order_by(direction).values_list("pk", flat=True)
     end = ids[DOCUMENTS_PER_STEP - 1 : DOCUMENTS_PER_STEP].first()
     rows = selected.rows.filter(rest, Q((up_to, end)) if end else Q())
-    found = rows.select_related("customer").order_by(direction)[: limit + 1]
-    shown, cursor = cut_page(found, limit)
+    shown, cursor = cut_page(rows.order_by(direction)[: limit + 1], limit)
+    prefetch_related_objects(shown, "customer")
     return shown, cursor or end
 
 
@@ -97,11 +112,16 @@ def _next_customers(
 def _step_of_customers(
     selected: Selected, stretch: Stretch, place: Place | None, keys: list[Any]
 ) -> tuple[CustomerQuerySet, UUID | None]:
-    """Return the next CUSTOMERS_PER_STEP customers, and the last of them if there are so many."""
+    """Return the customers of the next step, and the last of them if there may be more."""
     ahead = Customer.objects.visible_to(selected.user)
     if place:
         behind = LessThan if stretch.is_descending else GreaterThan
         ahead = ahead.filter(compare(behind, _KEYS, place[:2], _FIELDS))
+    if not selected.sees_all:
+        # By their IDs: else each customer of others in between is asked for its documents as well.
+        ids = list(ahead.order_by(*keys).values_list("pk", flat=True)[:CUSTOMERS_IN_REACH])
+        is_last = len(ids) < CUSTOMERS_IN_REACH
+        return Customer.objects.filter(pk__in=ids), None if is_last else ids[-1]
     last = slice(CUSTOMERS_PER_STEP - 1, CUSTOMERS_PER_STEP)
     end: Any = ahead.order_by(*keys).values_list(*_KEYS)[last].first()
     if end is None:

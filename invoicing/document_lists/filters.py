@@ -42,9 +42,8 @@ class Tab(StrEnum):
 
 _CONDITIONS = {
     Tab.DRAFTS: Condition(Q(status=DocumentStatus.DRAFT), ("id",), told_in_reach=True),
-    # Exactly what is issued has a number.
     Tab.ISSUED: Condition(
-        Q(status=DocumentStatus.ISSUED, number__isnull=False), ("number",), told_in_reach=True
+        Q(status=DocumentStatus.ISSUED), ("customer_id", "issue_date"), told_in_reach=True
     ),
     Tab.CREDIT_NOTES: Condition(Q(type=DocumentType.CREDIT_NOTE), ("id",), told_in_reach=True),
 }

@@ -12,6 +12,7 @@ from uuid import UUID
 from invoicing.document_lists.by_customer import find_customer, walk_customers
 from invoicing.document_lists.filters import Tab
 from invoicing.document_lists.orders import NAME, Order, Place, Stretch, stretches_of
+from invoicing.document_lists.planning import plan_each_time
 from invoicing.document_lists.selection import Selected
 from invoicing.models import Document, DocumentStatus
 from invoicing.search.paging import PageRequest, cut_page
@@ -43,6 +44,7 @@ def find_by_words(selected: Selected, page: PageRequest) -> Found:
     return find_documents(selected.user, page, status=status, only=only)
 
 
+@plan_each_time()
 def find_sorted(selected: Selected, sorting: Sorting, limit: int) -> Found:
     """Return up to `limit` documents in this order, and the cursor of the next page or None."""
     if _follows_words(selected, sorting):
@@ -94,15 +96,18 @@ def _find_place(selected: Selected, stretch: Stretch, after: UUID) -> Place | No
 
 
 def _sort(selected: Selected, ahead: list[tuple[Stretch, Place | None]], limit: int) -> Found:
-    found: list[Document] = []
+    found: list[UUID] = []
     for stretch, place in ahead:
-        rows = selected.rows.filter(stretch.condition).select_related("customer")
+        rows = selected.rows.filter(stretch.condition)
         if place:
             rows = rows.filter(stretch.behind(place))
-        found += rows.order_by(*stretch.order(follows_index=False))[: limit + 1 - len(found)]
+        ordered = rows.order_by(*stretch.order(follows_index=False)).values_list("pk", flat=True)
+        found += ordered[: limit + 1 - len(found)]
         if len(found) > limit:
             break
-    return cut_page(found, limit)
+    # Only those of the page are read as a whole.
+    documents = selected.rows.select_related("customer").in_bulk(found)
+    return cut_page([documents[pk] for pk in found if pk in documents], limit)
 
 
 def _walk(selected: Selected, ahead: list[tuple[Stretch, Place | None]], limit: int) -> Found:

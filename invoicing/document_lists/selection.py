@@ -81,21 +81,27 @@ class Selected:
         return self.leaves_few(tab.condition(self.waiting) or EVERYTHING)
 
     def leaves_few(self, condition: Condition) -> bool | None:
-        """Return whether a condition leaves at most MOST_READ of what the user sees.
+        """Return whether a condition alone leaves at most MOST_READ; None if it is not known."""
+        count = self.count_left(condition)
+        return None if count is None else count <= MOST_READ
 
-        None where finding that out would mean reading others' documents: what those are must not
-        shape what the user is told.
+    def count_left(self, condition: Condition) -> int | None:
+        """Return how many documents that the user sees a condition alone leaves.
+
+        MOST_READ + 1 stands for all that are more. It is None where counting would mean reading
+        others' documents: how many these are must not shape what the user is told.
         """
         if not (self.sees_all or condition.told_in_reach):
             return None
-        if condition.holds not in self._known:
-            left = self.visible.filter(condition.holds)
+        if condition.holds not in self._counted:
+            # Of one column of the index, which has then all that is asked for.
+            left = self.visible.filter(condition.holds).values(condition.index[0])
             # In order of the index: else a database that expects many reads the table from its
             # beginning, where there may be none. Some customers' are found by customer.
             left = left.order_by(*condition.index) if self.sees_all else left.order_by()
-            self._known[condition.holds] = left[: MOST_READ + 1].count() <= MOST_READ
-        return self._known[condition.holds]
+            self._counted[condition.holds] = left[: MOST_READ + 1].count()
+        return self._counted[condition.holds]
 
     @cached_property
-    def _known(self) -> dict[Q, bool]:
+    def _counted(self) -> dict[Q, int]:
         return {}

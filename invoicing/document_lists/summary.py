@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Sum
 
 from invoicing.document_lists.filters import Tab
-from invoicing.document_lists.selection import MOST_READ, Selected
+from invoicing.document_lists.planning import plan_each_time
+from invoicing.document_lists.selection import EVERYTHING, MOST_READ, Selected
 from invoicing.models import DocumentStatus, DocumentType
 from invoicing.models.documents import DocumentQuerySet
 
@@ -55,6 +56,7 @@ _GROUPED_TABS = (Tab.ALL, Tab.DRAFTS, Tab.ISSUED, Tab.CREDIT_NOTES)
 _SOME, _MANY = None, MOST_READ + 1
 
 
+@plan_each_time()
 def summarize(selected: Selected) -> Summary:
     """Return the counts and totals of a list, as far as its page may cost."""
     counts: dict[Tab, int | None] = {}
@@ -78,18 +80,19 @@ def _grouped(tab: Tab) -> Tab:
 
 
 def _summarize_tab(selected: Selected, tab: Tab) -> tuple[int | None, list[Total] | None]:
-    """Return the count of one tab of a long list, and its totals if it is short."""
-    if selected.is_short_by(tab):
+    """Return the count of one tab of a long list, and its totals if it is short and shown."""
+    filters = selected.filters.conditions()
+    if not selected.is_short_by(tab):
+        # What one condition leaves is known to be more; what several leave, no index tells.
+        conditions = [*filters, *filter(None, [tab.condition(())])] or [EVERYTHING]
+        is_long = len(conditions) == 1 and selected.count_left(conditions[0])
+        return _MANY if is_long else _SOME, None
+    if tab == selected.tab:
         groups = _group(selected.rows_of(tab))
         return _count(groups, tab), _add_up(groups)
-    conditions = selected.filters.conditions()
-    if tab != Tab.ALL:
-        is_long = not conditions and selected.is_short_by(tab) is False
-    elif conditions:  # What several leave together, no index tells.
-        is_long = len(conditions) == 1 and selected.leaves_few(conditions[0]) is False
-    else:
-        is_long = True
-    return _MANY if is_long else _SOME, None
+    if filters:
+        return selected.rows_of(tab).count(), None
+    return selected.count_left(tab.condition(()) or EVERYTHING), None
 
 
 def _group(documents: DocumentQuerySet) -> list[_Group]:

@@ -136,22 +136,14 @@ class Chip(NamedTuple):
 
 def describe_filters(user: User, filters: Filters) -> list[Chip]:
     """Return the filters with what is chosen, in words that this person may read."""
+    customer, writer = _describe_customer(user, filters), describe_writer(user, filters)
+    amounts = ("least", "most")
     return [
-        Chip("customer", gettext("Customer"), _describe_customer(user, filters), ("customer",)),
-        Chip(
-            "writer",
-            gettext("Written by"),
-            describe_writer(user, filters),
-            ("writer", "connection"),
-        ),
+        Chip("customer", gettext("Customer"), customer, ("customer",)),
+        Chip("writer", gettext("Written by"), writer, ("writer", "connection")),
         Chip("days", gettext("Issue date"), _describe_days(filters), ("first_day", "last_day")),
-        Chip(
-            "currency",
-            gettext("Currency"),
-            filters.currency_code,
-            ("currency_code", "least", "most"),
-        ),
-        Chip("amount", gettext("Amount"), _describe_amounts(filters), ("least", "most")),
+        Chip("currency", gettext("Currency"), filters.currency_code, ("currency_code", *amounts)),
+        Chip("amount", gettext("Amount"), _describe_amounts(filters), amounts),
     ]
 
 

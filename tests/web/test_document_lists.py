@@ -9,7 +9,7 @@ from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
 from invoicing.access import EXPORT_PERMISSIONS, Permission
-from invoicing.document_lists import pages, selection
+from invoicing.document_lists import by_customer, pages, selection
 from invoicing.document_lists.filters import Filters, Tab
 from invoicing.document_lists.orders import Order
 from invoicing.document_lists.pages import Sorting, find_sorted
@@ -196,13 +196,14 @@ def test_a_list_too_long_to_sort_has_the_same_order(
             sorted_at_once = read_all(Selected(user, filters, tab), sorting)
             monkeypatch.setattr(selection, "MOST_READ", 0)
             monkeypatch.setattr(pages, "STEP", 2)
+            monkeypatch.setattr(pages, "STEP_IN_REACH", 2)
             walked = read_all(Selected(user, filters, tab), sorting)
             assert walked == sorted_at_once, (filters, tab)
 
 
 def test_a_cursor_of_a_long_list_never_names_a_hidden_document(monkeypatch, manager, books):
     monkeypatch.setattr(selection, "MOST_READ", 0)
-    monkeypatch.setattr(pages, "STEP", 1)
+    monkeypatch.setattr(pages, "STEP_IN_REACH", 1)
     visible = set(Document.objects.visible_to(manager).values_list("pk", flat=True))
     selected = Selected(manager, Filters(currency_code="EUR"))
     for order in (Order.DAY, Order.TOTAL, Order.NUMBER, Order.CUSTOMER):
@@ -214,6 +215,89 @@ def test_a_cursor_of_a_long_list_never_names_a_hidden_document(monkeypatch, mana
             cursors.append(cursor)
         assert set(cursors) <= visible
         assert cursors
+
+
+@pytest.mark.parametrize("most", [0, 3])
+def test_what_a_person_may_not_see_shapes_nothing_of_their_lists(
+    monkeypatch, manager, mara, books, most
+):
+    monkeypatch.setattr(selection, "MOST_READ", most)
+    monkeypatch.setattr("invoicing.document_lists.summary.MOST_READ", most)
+    monkeypatch.setattr(pages, "STEP_IN_REACH", 2)
+    monkeypatch.setattr(by_customer, "CUSTOMERS_IN_REACH", 1)
+    hidden, seen = books[1], books[0]
+    queries: list[dict[str, str]] = [
+        {},
+        {"status": "draft", "sort": "customer"},
+        {"status": "issued", "sort": "-number"},
+        {"status": "credit-notes", "sort": "date"},
+        {"customer": str(hidden.customer_id)},
+        {"customer": str(hidden.customer_id), "sort": "customer"},
+        {"customer": str(seen.customer_id), "currency_code": "JPY", "sort": "-total"},
+        {"writer": str(NIGHT.connection_id)},
+        {"writer": str(NIGHT.connection_id), "status": "draft", "sort": "date"},
+        {"writer": "agent", "last_day": "2026-02-05", "sort": "-customer"},
+        {"writer": str(hidden.created_by_id), "sort": "total"},
+        {"currency_code": "USD", "sort": "-date"},
+    ]
+
+    def shown() -> list[Any]:
+        answers = [mara.get(f"/documents?{urlencode(query)}") for query in queries]
+        return [
+            (
+                [str(each) for each in answer.context["listing"].records],
+                answer.context["listing"].next_href,
+                [count for _, _, count, _ in answer.context["tabs"]],
+                answer.context["totals"],
+                answer.context["count"],
+            )
+            for answer in answers
+        ]
+
+    before = shown()
+    for number in range(3):
+        other = CustomerFactory.create(name=f"Beta {number}")
+        for made in (make_issued, make_draft):
+            made(customer=other, connection=NIGHT, currency_code="USD", lines=money(9))
+            made(customer=hidden.customer, user=hidden.created_by, lines=money(9))
+        make_issued(customer=other, document_type=DocumentType.CREDIT_NOTE)
+    assert shown() == before
+
+
+def test_a_list_by_customer_passes_customers_without_documents_in_steps(monkeypatch, books):
+    monkeypatch.setattr(selection, "MOST_READ", 0)
+    monkeypatch.setattr(by_customer, "CUSTOMERS_PER_STEP", 2)
+    monkeypatch.setattr(by_customer, "DOCUMENTS_PER_STEP", 2)
+    monkeypatch.setattr(by_customer, "DOCUMENTS_EACH", 1)
+    for number in range(5):
+        CustomerFactory.create(name=f"Middle {number}")
+    sees_all = make_staff(Permission.VIEW_DOCUMENT)
+    for is_descending in (False, True):
+        for tab in (Tab.ALL, Tab.DRAFTS, Tab.CREDIT_NOTES):
+            sorting = Sorting(order=Order.CUSTOMER, is_descending=is_descending)
+            walked = read_all(Selected(sees_all, tab=tab), sorting)
+            monkeypatch.setattr(selection, "MOST_READ", 10_000)
+            assert walked == read_all(Selected(sees_all, tab=tab), sorting)
+            assert walked
+            monkeypatch.setattr(selection, "MOST_READ", 0)
+
+
+@pytest.mark.postgresql  # the other database prepares nothing
+def test_lists_are_planned_for_what_each_leaves(manager, books):
+    prepared = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %s"
+
+    def count() -> int:
+        with database.cursor() as cursor:
+            cursor.execute(prepared, ["%ORDER BY%invoices_document%"])
+            [found] = cursor.fetchone()
+        return int(found)
+
+    before = count()
+    for _ in range(3):
+        selected = Selected(manager, Filters(currency_code="EUR"), Tab.DRAFTS)
+        find_sorted(selected, Sorting(order=Order.TOTAL), 2)
+        summarize(selected)
+    assert count() == before
 
 
 def test_a_hidden_cursor_is_like_one_that_names_nothing(mara, books):
@@ -258,6 +342,35 @@ def test_what_waits_for_somebody_else_does_not_wait(prepared, reader):
     assert listed(reader, status="waiting") == []
     nothing = main_of(reader.get("/documents?status=waiting"))
     assert "Nothing is waiting for you." in nothing
+
+
+def test_an_empty_list_says_what_comes_next_to_each(reader, writer_desk, mara):
+    write = '<a href="/documents/new">Write an invoice</a>'
+    of_writer = main_of(writer_desk.get("/documents"))
+    assert "There are no invoices yet." in of_writer
+    assert write in of_writer
+    of_reader = main_of(reader.get("/documents"))
+    assert "There are no invoices yet." in of_reader
+    assert write not in of_reader
+    of_mara = main_of(mara.get("/documents"))
+    assert "There are no documents that you may see." in of_mara
+    assert "whose account manager you are" in of_mara
+
+
+def test_of_what_was_not_found_only_some_are_told_that_they_may_not_see_it(reader, mara, books):
+    for query, all_see, some_see in [
+        ("status=draft&currency_code=CHF", "No draft was", "No draft that you may see was"),
+        ("search=nobody", "Nothing was found", "Nothing that you may see was found"),
+    ]:
+        of_reader, of_mara = (
+            main_of(browser.get(f"/documents?{query}")) for browser in (reader, mara)
+        )
+        assert all_see in of_reader
+        assert "may see" not in of_reader
+        assert some_see in of_mara
+    assert 'href="?status=draft">Remove all filters' in main_of(
+        mara.get("/documents?status=draft&currency_code=CHF")
+    )
 
 
 def test_links_keep_what_is_chosen(reader, books):
