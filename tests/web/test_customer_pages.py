@@ -249,7 +249,7 @@ def test_two_account_managers_each_change_their_own_only(sign_in, company):
         for answer in (
             browser.get(f"{hidden}/edit"),
             browser.post(f"{hidden}/edit", {"name": "Taken"}),
-            browser.post(f"{hidden}/activity", {"deactivate": ""}),
+            browser.post(f"{hidden}/edit", {"deactivate": ""}),
         ):
             assert answer.status_code == 404
             assert main_of(answer) == main_of(missing)
@@ -267,7 +267,7 @@ def test_without_both_rights_nothing_is_added_or_changed(sign_in, company, custo
         browser.post("/customers/new", {"name": "Nordwind"}),
         browser.get(f"{page}/edit"),
         browser.post(f"{page}/edit", {"name": "Nordwind"}),
-        browser.post(f"{page}/activity", {"deactivate": ""}),
+        browser.post(f"{page}/edit", {"deactivate": ""}),
     ):
         assert answer.status_code == 403
     assert [each.name for each in Customer.objects.filter(is_active=True)] == [customer.name]
@@ -314,8 +314,8 @@ def test_a_customer_is_put_away_and_taken_back(desk, customer):
     for button, is_active in (("deactivate", False), ("activate", True)):
         page = desk.get(f"{path}/edit").content.decode()
         assert f'name="{button}"' in page
-        [seen] = SEEN.findall(page.split("/activity")[1])
-        answer = desk.post(f"{path}/activity", {"seen": seen, button: ""})
+        [seen] = SEEN.findall(page.split("</form>")[-2])
+        answer = desk.post(f"{path}/edit", {"seen": seen, button: ""})
         assert answer["Location"] == f"{path}?done"
         customer.refresh_from_db()
         assert customer.is_active is is_active
@@ -323,9 +323,16 @@ def test_a_customer_is_put_away_and_taken_back(desk, customer):
 
 
 def test_a_customer_that_changed_meanwhile_is_not_put_away(desk, customer):
-    answer = desk.post(f"/customers/{customer.id}/activity", {"seen": "0" * 64, "deactivate": ""})
+    answer = desk.post(f"/customers/{customer.id}/edit", {"seen": "0" * 64, "deactivate": ""})
     assert answer.status_code == 409
     assert "somebody else changed this customer" in main_of(answer)
+    customer.refresh_from_db()
+    assert customer.is_active
+
+
+def test_a_late_press_puts_nobody_away_and_fills_in_what_is_saved(desk, customer):
+    answer = desk.post(f"/customers/{customer.id}/edit", {"deactivate": "", "resume": ""})
+    assert read_form(answer)["name"] == customer.name
     customer.refresh_from_db()
     assert customer.is_active
 
