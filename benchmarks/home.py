@@ -1,8 +1,8 @@
-"""Measures the home page in a large database, which is kept for the next run.
+"""Measures home and the page of a customer in a large database, which is kept for the next run.
 
     python -m benchmarks.home --documents 1000000
 
-prints a line for each person: how many statements their page takes, and the milliseconds that all
+prints a line for each person and page: how many statements it takes, and the milliseconds that all
 of them take in the database, planning included. A PostgreSQL server of its own keeps its database
 under var/home. A database that was filled completely is not filled again.
 """

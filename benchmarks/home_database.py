@@ -1,7 +1,8 @@
-"""Fills one database for the measurement of the home page, or measures it: `fill 10000`."""
+"""Fills one database for the measurement of home and of customers, or measures it: `fill 10000`."""
 
 import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -44,30 +45,40 @@ def fill(documents: int) -> None:
 
 
 def measure() -> None:
-    """Print what the page costs each person, and its slowest statement."""
-    from invoicing.models import Document, User  # noqa: PLC0415  see above
+    """Print what home, and the page of one customer, cost each person."""
+    from invoicing.models import Customer, Document, User  # noqa: PLC0415  see above
+    from invoicing.web.customer_page import show_customer  # noqa: PLC0415  see above
+    from invoicing.web.home.page import show_home  # noqa: PLC0415  see above
 
     print(f"{Document.objects.count():,} documents")  # noqa: T201  it is for the terminal
     for email, who in PEOPLE.items():
-        costs = measure_page(User.objects.get(email=email))
-        total = sum(milliseconds for milliseconds, _ in costs)
-        slowest, sql = max(costs)
-        is_within = "within" if total <= MOST_MILLISECONDS else "NOT WITHIN"
-        print(  # noqa: T201  as above
-            f"{who}: {len(costs)} statements, {total:.1f} ms,"
-            f" {is_within} {MOST_MILLISECONDS} ms; the slowest {slowest:.1f} ms: {sql[:150]}"
-        )
+        user = User.objects.get(email=email)
+        report(f"home, {who}", measure_page(user, show_home))
+        customer = Customer.objects.visible_to(user).order_by("-id").first()
+        if customer and user.has_perm("invoices.view_customer"):
+            costs = measure_page(user, lambda request, pk=customer.pk: show_customer(request, pk))
+            report(f"a customer, {who}", costs)
 
 
-def measure_page(user: Any) -> list[tuple[float, str]]:
-    """Return the median milliseconds of each statement of the person's page."""
+def report(what: str, costs: list[tuple[float, str]]) -> None:
+    """Print what a page costs, and its slowest statement."""
+    total = sum(milliseconds for milliseconds, _ in costs)
+    slowest, sql = max(costs)
+    is_within = "within" if total <= MOST_MILLISECONDS else "NOT WITHIN"
+    print(  # noqa: T201  as above
+        f"{what}: {len(costs)} statements, {total:.1f} ms,"
+        f" {is_within} {MOST_MILLISECONDS} ms; the slowest {slowest:.1f} ms: {sql[:150]}"
+    )
+
+
+def measure_page(user: Any, show: Callable[[Any], Any]) -> list[tuple[float, str]]:
+    """Return the median milliseconds of each statement of the page that `show` answers."""
     from django.conf import settings  # noqa: PLC0415  see above
     from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY  # noqa: PLC0415  see above
     from django.db import connection  # noqa: PLC0415  see above
     from django.test import RequestFactory  # noqa: PLC0415  see above
 
     from benchmarks.search_pages import Statement, explain  # noqa: PLC0415  see above
-    from invoicing.web.home.page import show_home  # noqa: PLC0415  see above
 
     statements: list[Statement] = []
 
@@ -81,7 +92,7 @@ def measure_page(user: Any) -> list[tuple[float, str]]:
     request.session[SESSION_KEY] = str(user.pk)
     request.session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     with connection.execute_wrapper(note):
-        show_home(request)
+        show(request)
     return [(explain(*each)[0], each[0]) for each in statements if each[0].startswith("SELECT")]
 
 

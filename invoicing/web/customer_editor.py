@@ -50,33 +50,29 @@ def new_customer(request: SignedInRequest) -> HttpResponse:
 
 @page(Permission.VIEW_CUSTOMER, methods=("GET", "POST"), keeps_typed=True)
 def edit_customer(request: SignedInRequest, pk: UUID) -> HttpResponse:
-    editor = Editor(request, _find_own(request, pk))
-    if request.method == "POST":
-        return editor.answer()
-    return editor.show(make_form(request.user, instance=editor.customer))
-
-
-@page(Permission.VIEW_CUSTOMER, methods=("POST",))
-def switch_customer(request: SignedInRequest, pk: UUID) -> HttpResponse:
-    """Deactivate a customer, or make it active again, unless it was changed meanwhile."""
-    customer = _find_own(request, pk)
-    changes = {"is_active": "activate" in request.POST}
-    seen = request.POST.get("seen", "")
-    try:
-        change_customer(actor_of(request), pk, changes, seen=seen)
-    except ConflictError:
-        editor = Editor(request, customer)
-        form = make_form(request.user, instance=customer)
-        return editor.show(form, status=HTTPStatus.CONFLICT, is_changed_meanwhile=True)
-    return _show_done(pk)
-
-
-def _find_own(request: SignedInRequest, pk: UUID) -> Customer:
-    """Return a customer that the person sees; raises PermissionDenied if they may change none."""
     customer = Customer.objects.visible_to(request.user).find(pk)
     if not may_change_customers(request.user):
         raise PermissionDenied
-    return customer
+    editor, pressed = Editor(request, customer), request.POST.keys()
+    is_switch = bool({"activate", "deactivate"} & pressed)
+    if request.method == "POST" and not is_switch:
+        return editor.answer()
+    if is_switch and RESUME not in pressed:
+        return _switch(editor, customer)
+    return editor.show(make_form(request.user, instance=customer))
+
+
+def _switch(editor: "Editor", customer: Customer) -> HttpResponse:
+    """Deactivate a customer, or make it active again, unless it was changed meanwhile."""
+    request = editor.request
+    changes = {"is_active": "activate" in request.POST}
+    seen = request.POST.get("seen", "")
+    try:
+        change_customer(actor_of(request), customer.pk, changes, seen=seen)
+    except ConflictError:
+        form = make_form(request.user, instance=customer)
+        return editor.show(form, status=HTTPStatus.CONFLICT, is_changed_meanwhile=True)
+    return _show_done(customer.pk)
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,6 @@ urlpatterns = [
     path("customers/new", customer_editor.new_customer, name="new-customer"),
     path("customers/<id:pk>", customer_page.show_customer, name="customer"),
     path("customers/<id:pk>/edit", customer_editor.edit_customer, name="edit-customer"),
-    path("customers/<id:pk>/activity", customer_editor.switch_customer, name="switch-customer"),
     path("exports", exports.export, name="exports"),
     path("customers/import", customer_imports.upload, name="import-customers"),
     path("customers/import/<id:pk>", customer_imports.preview, name="customer-import"),

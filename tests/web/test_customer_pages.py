@@ -6,14 +6,20 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.admin.utils import flatten
 from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 
 from invoicing.access import Permission
-from invoicing.models import Customer, DocumentType, User
+from invoicing.admin.customers import CustomerAdmin
+from invoicing.models import Customer, User
 from invoicing.services import issued_totals
+from invoicing.services.issuing import issue_document
+from invoicing.web.customer_forms import PARTS, Form
 from tests.administration import acts_written, make_administrator
+from tests.clocks import at
 from tests.factories import (
+    ISSUED_AT,
     CustomerFactory,
     UserFactory,
     line_input,
@@ -27,7 +33,8 @@ from tests.plans import gather_statistics, plans_of, prefer_indexes
 from tests.web.forms import main_of, read_form
 
 EDITS = (Permission.VIEW_CUSTOMER, Permission.MANAGE_CUSTOMERS)
-SEES_ALL = (*EDITS, Permission.VIEW_ALL_CUSTOMERS)
+REPLACES = re.compile(r'name="replace"\s+value="(\w{64})"')
+SEEN = re.compile(r'name="seen"\s+value="(\w{64})"')
 FACTS = {
     "name": "Nordwind GmbH",
     "customer_number": "C-7",
@@ -52,12 +59,17 @@ FACTS = {
 
 @pytest.fixture
 def editor(company) -> User:
-    return make_staff(*SEES_ALL, name="Edda Editor")
+    return make_staff(*EDITS, name="Edda Editor")
 
 
 @pytest.fixture
 def desk(sign_in, editor) -> Any:
     return sign_in(editor)
+
+
+def make_manager(name: str) -> User:
+    """Return somebody who may edit customers, and sees those alone whose manager they are."""
+    return UserFactory.create(name=name, permissions=EDITS)
 
 
 def add(browser: Any, **typed: Any) -> Any:
@@ -89,7 +101,8 @@ def test_every_fact_is_changed_and_the_audit_names_the_fields(desk, customer):
     assert facts_of(customer) == FACTS
     [(act, target, changed)] = acts_written()
     assert (act, target) == ("customer:changed", str(customer.id))
-    assert set(changed.split(", ")) == set(FACTS)
+    # As much of the names as fits.
+    assert set(changed.split(", ")[:-1]) < set(FACTS)
     assert read_form(desk.get(f"/customers/{customer.id}/edit")).items() >= FACTS.items()
 
 
@@ -128,7 +141,7 @@ def test_a_mistake_is_told_beside_its_field_and_what_was_typed_stays(desk, typed
 def test_of_two_who_write_at_once_the_second_sees_what_the_first_saved(desk, sign_in, customer):
     path = f"/customers/{customer.id}/edit"
     opened = read_form(desk.get(path))
-    other = sign_in(make_staff(*SEES_ALL, name="Otto Other"))
+    other = sign_in(make_staff(*EDITS, name="Otto Other"))
     assert change(other, customer, city="Utrecht", country="DE").status_code == 302
 
     answer = desk.post(path, opened | {"city": "Delft", "postcode": "2611"})
@@ -148,7 +161,7 @@ def test_of_two_who_write_at_once_the_second_sees_what_the_first_saved(desk, sig
     # Enter, and every other way than the button, still replaces nothing.
     again = desk.post(path, typed)
     assert again.status_code == 409
-    [current] = re.findall(r'name="replace" value="(\w+)"', again.content.decode())
+    [current] = REPLACES.findall(again.content.decode())
     assert desk.post(path, typed | {"replace": current}).status_code == 302
     assert facts_of(customer)["city"] == "Delft"
 
@@ -158,7 +171,7 @@ def test_a_button_to_replace_replaces_only_what_it_stood_beside(desk, customer):
     opened = read_form(desk.get(path))
     Customer.objects.update(city="Utrecht")
     answer = desk.post(path, opened | {"city": "Delft"})
-    [current] = re.findall(r'name="replace" value="(\w+)"', answer.content.decode())
+    [current] = REPLACES.findall(answer.content.decode())
     Customer.objects.update(city="Leiden")
     assert desk.post(path, opened | {"city": "Delft", "replace": current}).status_code == 409
     assert facts_of(customer)["city"] == "Leiden"
@@ -195,7 +208,7 @@ def test_a_customer_is_no_duplicate_of_itself_nor_told_of_again(desk, customer):
 
 def test_nobody_is_told_of_a_duplicate_that_they_do_not_see(sign_in, customer):
     CustomerFactory.create(name="Seen", vat_number="")
-    assert add(sign_in(make_staff(*EDITS)), name=customer.name).status_code == 302
+    assert add(sign_in(make_manager("Mona")), name=customer.name).status_code == 302
     people = Customer.objects.exclude(pk=customer.pk).filter(name=customer.name)
     assert people.count() == 1
 
@@ -212,7 +225,7 @@ def test_duplicates_are_found_by_indexes(desk, editor, customer):
 
 
 def test_who_sees_only_their_own_becomes_the_manager_of_whom_they_add(sign_in, company):
-    milo = make_staff(*EDITS, name="Milo")
+    milo = make_manager("Milo")
     assert add(sign_in(milo), name="Nordwind").status_code == 302
     assert [*Customer.objects.get().account_managers.all()] == [milo]
 
@@ -223,7 +236,7 @@ def test_who_sees_all_manages_nobody_by_adding(desk):
 
 
 def test_two_account_managers_each_change_their_own_only(sign_in, company):
-    people = {make_staff(*EDITS, name=name): name for name in ("Milo", "Mona")}
+    people = {make_manager(name): name for name in ("Milo", "Mona")}
     own = {
         person: CustomerFactory.create(name=f"Of {name}", account_managers=[person])
         for person, name in people.items()
@@ -236,7 +249,7 @@ def test_two_account_managers_each_change_their_own_only(sign_in, company):
         for answer in (
             browser.get(f"{hidden}/edit"),
             browser.post(f"{hidden}/edit", {"name": "Taken"}),
-            browser.post(f"{hidden}/activity", {"deactivate": ""}),
+            browser.post(f"{hidden}/edit", {"deactivate": ""}),
         ):
             assert answer.status_code == 404
             assert main_of(answer) == main_of(missing)
@@ -247,14 +260,14 @@ def test_two_account_managers_each_change_their_own_only(sign_in, company):
 
 @pytest.mark.parametrize("kept", [(Permission.VIEW_CUSTOMER,), (Permission.MANAGE_CUSTOMERS,)])
 def test_without_both_rights_nothing_is_added_or_changed(sign_in, company, customer, kept):
-    browser = sign_in(make_staff(*kept, Permission.VIEW_ALL_CUSTOMERS))
+    browser = sign_in(make_staff(*kept))
     page = f"/customers/{customer.id}"
     for answer in (
         browser.get("/customers/new"),
         browser.post("/customers/new", {"name": "Nordwind"}),
         browser.get(f"{page}/edit"),
         browser.post(f"{page}/edit", {"name": "Nordwind"}),
-        browser.post(f"{page}/activity", {"deactivate": ""}),
+        browser.post(f"{page}/edit", {"deactivate": ""}),
     ):
         assert answer.status_code == 403
     assert [each.name for each in Customer.objects.filter(is_active=True)] == [customer.name]
@@ -273,9 +286,8 @@ def test_who_may_in_the_administration_may_on_the_pages(sign_in, company, custom
     customer.refresh_from_db()
     assert [*customer.account_managers.all()] == [manager]
     assert customer.is_watched
-    assert acts_written()[0][2] == "is_watched, account_managers" or set(
-        acts_written()[0][2].split(", ")
-    ) == {"is_watched", "account_managers"}
+    [(_, _, changed)] = acts_written()
+    assert sorted(changed.split(", ")) == ["account_managers", "is_watched"]
 
 
 def test_who_is_no_administrator_changes_neither_who_sees_it_nor_the_warning(desk, customer):
@@ -299,11 +311,11 @@ def test_a_right_that_is_lost_while_writing_saves_nothing(desk, editor, customer
 
 def test_a_customer_is_put_away_and_taken_back(desk, customer):
     path = f"/customers/{customer.id}"
-    for button, is_active, action in (("deactivate", False, "Make active"), ("activate", True, "")):
+    for button, is_active in (("deactivate", False), ("activate", True)):
         page = desk.get(f"{path}/edit").content.decode()
-        assert action in page
-        [seen] = re.findall(r'name="seen" value="(\w{64})"', page.split("/activity")[1])
-        answer = desk.post(f"{path}/activity", {"seen": seen, button: ""})
+        assert f'name="{button}"' in page
+        [seen] = SEEN.findall(page.split("</form>")[-2])
+        answer = desk.post(f"{path}/edit", {"seen": seen, button: ""})
         assert answer["Location"] == f"{path}?done"
         customer.refresh_from_db()
         assert customer.is_active is is_active
@@ -311,9 +323,16 @@ def test_a_customer_is_put_away_and_taken_back(desk, customer):
 
 
 def test_a_customer_that_changed_meanwhile_is_not_put_away(desk, customer):
-    answer = desk.post(f"/customers/{customer.id}/activity", {"seen": "0" * 64, "deactivate": ""})
+    answer = desk.post(f"/customers/{customer.id}/edit", {"seen": "0" * 64, "deactivate": ""})
     assert answer.status_code == 409
     assert "somebody else changed this customer" in main_of(answer)
+    customer.refresh_from_db()
+    assert customer.is_active
+
+
+def test_a_late_press_puts_nobody_away_and_fills_in_what_is_saved(desk, customer):
+    answer = desk.post(f"/customers/{customer.id}/edit", {"deactivate": "", "resume": ""})
+    assert read_form(answer)["name"] == customer.name
     customer.refresh_from_db()
     assert customer.is_active
 
@@ -325,7 +344,7 @@ def test_a_name_is_filled_in_from_the_address(desk):
 
 def test_after_a_customer_for_a_draft_comes_that_draft(sign_in, company):
     writes = (Permission.VIEW_DOCUMENT, Permission.MANAGE)
-    browser = sign_in(make_staff(*SEES_ALL, *writes))
+    browser = sign_in(make_staff(*EDITS, *writes))
     form = read_form(browser.get("/customers/new?name=Nordwind&for=draft"))
     answer = browser.post("/customers/new", form)
     assert answer["Location"] == f"/documents/new?customer={Customer.objects.get().id}"
@@ -367,8 +386,7 @@ def test_what_was_issued_is_added_up_by_year_and_currency(sign_in, delegate, cus
     make_issued(customer=customer, currency_code="JPY", lines=(line_input(unit_price=700),))
     make_issued(customer=CustomerFactory.create())
     make_draft(user=delegate, customer=customer)
-    note = make_correction(first)
-    assert note.type == DocumentType.CREDIT_NOTE
+    issue_document(make_correction(first), clock=at(ISSUED_AT))
     page = main_of(sign_in(delegate).get(f"/customers/{customer.id}"))
     assert years_of(page) == [
         ["2026", "1 invoice, 1 credit note", "€0.00"],
@@ -412,3 +430,11 @@ def test_the_page_costs_as_many_queries_however_many_documents(sign_in, delegate
     for _ in range(8):
         make_issued(customer=customer)
     assert count() == few
+
+
+def test_the_pages_have_every_field_that_the_administration_has():
+    placed = [name for _, _, names in PARTS for name, _ in names]
+    assert sorted([*placed, "seen"]) == sorted(Form.base_fields)
+    assert {*placed, "is_active"} == {
+        each for _, part in CustomerAdmin.fieldsets for each in flatten(part["fields"])
+    }
