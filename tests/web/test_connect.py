@@ -22,7 +22,7 @@ BASE_URL = "https://invoices.example"
 
 
 def blocks(answer: Any) -> list[str]:
-    found = re.findall(r"<pre[^>]*>(.*?)</pre>", main_of(answer), re.DOTALL)
+    found = re.findall(r"<pre[^>]*>(.*?)</pre>", answer.content.decode(), re.DOTALL)
     return [unescape(each) for each in found]
 
 
