@@ -83,6 +83,19 @@ def test_the_first_number_is_told_before_it_is_given_and_no_other(
     assert "the first of its series" not in main_of(sign_in(writer).get(path))
 
 
+def test_who_may_not_mend_what_the_company_lacks_is_told_whom_to_ask(
+    sign_in, writing_owner, writer, customer, tax_rate
+):
+    draft = make_draft(customer=customer, user=writing_owner)
+    path = f"/documents/{draft.pk}/issue"
+    Company.objects.update(iban="")
+    assert ASK in main_of(sign_in(writer).get(path))
+    assert "Ask the owner" not in main_of(sign_in(writing_owner).get(path))
+    TaxRate.objects.update(category="S")
+    Company.objects.update(iban="DE02120300000000202051", untaxed_category="O")
+    assert "Ask the owner" not in main_of(sign_in(writer).get(path))
+
+
 def test_saving_the_company_says_who_is_the_owner_and_leads_to_what_comes_next(sign_in, db):
     person = UserFactory.create(is_staff=True, is_superuser=True)
     desk = sign_in(person)
