@@ -25,9 +25,8 @@ def writer(owner: User) -> User:
 
 @pytest.fixture
 def writing_owner(owner: User) -> User:
-    owner.is_staff = owner.is_superuser = True
-    owner.save()
-    return owner
+    User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True)
+    return User.objects.get(pk=owner.pk)
 
 
 def draft_form(desk: Any) -> str:
