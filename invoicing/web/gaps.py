@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from invoicing.administration.setup import may_take_rates
 from invoicing.models import Company, Customer, Document, DocumentType, TaxRate, User
 from invoicing.rights import cache_is_owner, may_administer, may_create_company
+from invoicing.services.issue_warnings import check_company
 from invoicing.services.numbering import read_numbering
 from invoicing.web.askable import whom_to_ask
 from invoicing.web.setup.steps import address_of_new_customer
@@ -57,6 +58,16 @@ def first_number_of(user: User, document: Document) -> Gap | None:
     url = reverse("admin:invoices_numberseries_changelist") if may_change else ""
     told = _("It gets the number %(number)s, the first of its series.") % {"number": number}
     return Gap(told, _("Change how documents are numbered"), url)
+
+
+def whom_to_ask_about(user: User, document: Document) -> str:
+    """Return whom to ask for what the company lacks; "" if it lacks nothing, or they may mend it.
+
+    The draft of a correction has the company of its invoice, which stays.
+    """
+    if document.corrects_id or not any(check_company(document.seller)):
+        return ""
+    return "" if may_administer(user, "invoices.change_company") else whom_to_ask()
 
 
 def describe(gaps: list[Gap]) -> dict[str, object]:

@@ -22,7 +22,7 @@ BASE_URL = "https://invoices.example"
 
 
 def blocks(answer: Any) -> list[str]:
-    found = re.findall(r"<pre[^>]*>(.*?)</pre>", main_of(answer), re.DOTALL)
+    found = re.findall(r"<pre[^>]*>(.*?)</pre>", answer.content.decode(), re.DOTALL)
     return [unescape(each) for each in found]
 
 
@@ -94,7 +94,13 @@ def test_a_first_call_that_was_refused_says_why(sign_in, owner, delegate, connec
     assert "was refused: what it named is not there, or out of your reach." in answer["told"]
 
 
-@pytest.mark.parametrize("since", ["", "nonsense", "2026-03-02", "2026-13-40T00:00:00+00:00"])
+@pytest.mark.parametrize(
+    "since",
+    [
+        *("", "nonsense", "2026-03-02", "2026-03-02T09:30:00", "2026-13-40T00:00:00+00:00"),
+        *("0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"),
+    ],
+)
 def test_a_moment_that_is_none_finds_nothing(sign_in, owner, since):
     answer = sign_in(owner).get("/setup/connect/call", {"since": since})
     assert answer.status_code == 404

@@ -25,9 +25,8 @@ def writer(owner: User) -> User:
 
 @pytest.fixture
 def writing_owner(owner: User) -> User:
-    owner.is_staff = owner.is_superuser = True
-    owner.save()
-    return owner
+    User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True)
+    return User.objects.get(pk=owner.pk)
 
 
 def draft_form(desk: Any) -> str:
@@ -81,6 +80,19 @@ def test_the_first_number_is_told_before_it_is_given_and_no_other(
     assert (FIRST in shown, link in shown) == (True, False)
     make_issued(customer=customer, issue_date=date(2026, 1, 5), due_date=date(2026, 1, 5))
     assert "the first of its series" not in main_of(sign_in(writer).get(path))
+
+
+def test_who_may_not_mend_what_the_company_lacks_is_told_whom_to_ask(
+    sign_in, writing_owner, writer, customer, tax_rate
+):
+    draft = make_draft(customer=customer, user=writing_owner)
+    path = f"/documents/{draft.pk}/issue"
+    Company.objects.update(iban="")
+    assert ASK in main_of(sign_in(writer).get(path))
+    assert "Ask the owner" not in main_of(sign_in(writing_owner).get(path))
+    TaxRate.objects.update(category="S")
+    Company.objects.update(iban="DE02120300000000202051", untaxed_category="O")
+    assert "Ask the owner" not in main_of(sign_in(writer).get(path))
 
 
 def test_saving_the_company_says_who_is_the_owner_and_leads_to_what_comes_next(sign_in, db):

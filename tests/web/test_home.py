@@ -396,9 +396,10 @@ def test_whoever_has_no_role_yet_is_told_whom_to_ask(sign_in, delegate):
 def test_without_a_company_the_page_says_what_to_do(sign_in, db):
     superuser = UserFactory.create(is_staff=True, is_superuser=True)
     page = sign_in(superuser).get("/").content.decode()
-    assert 'href="/admin/invoices/company/add/">Add the company</a>' in page
+    assert "Next: Company" in text_of(page)
+    assert 'href="/admin/invoices/company/add/">Start</a>' in page
     page = sign_in(UserFactory.create(permissions=tuple(Permission))).get("/").content.decode()
-    assert "There is no company yet" not in page
+    assert "Set up invoicing" not in page
 
 
 def count_queries(browser: Any) -> int:

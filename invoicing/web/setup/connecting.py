@@ -24,6 +24,9 @@ from invoicing.web.pages import SignedInRequest, page
 from invoicing.web.setup.clients import CLIENTS, Block, find_client, line_of_trust
 from invoicing.web.setup.not_yours import show_not_yours
 
+# Those of moments that a page can have been opened at: no time zone leads beyond the calendar.
+YEARS = range(2000, 9000)
+
 
 @page()
 def connect(request: SignedInRequest) -> HttpResponse:
@@ -70,7 +73,7 @@ def _read_since(request: SignedInRequest) -> datetime | None:
         since = parse_datetime(request.GET.get("since", ""))
     except ValueError:
         return None
-    return since if since and since.tzinfo else None
+    return since if since and since.tzinfo and since.year in YEARS else None
 
 
 def _tell_call(user: User, since: datetime) -> dict[str, Any]:
