@@ -26,7 +26,7 @@ class SentenceError(Exception):
     def __init__(self, sentence: Text, **values: Any) -> None:
         with override(None):
             super().__init__(_fill(sentence, values))
-        self.sentence = sentence
+        self.sentence: Any = sentence
         self.values = values
 
     def told(self) -> str:

@@ -19,7 +19,6 @@ from stdnum import bic, iban
 from stdnum.exceptions import ValidationError as StdnumError
 from typing_extensions import override
 
-from agent_access.translations import Text
 from invoicing.admin.customers import ADDRESS, ELECTRONIC_ADDRESS, PartyForm, currencies
 from invoicing.admin.evidence import download_verifier, export_evidence
 from invoicing.admin.ownership import transfer
@@ -151,7 +150,7 @@ class CompanyForm(PartyForm):
         return _read_number(self.cleaned_data["bic"], bic.validate, mistyped=MISTYPED_BIC)
 
 
-def _read_number(typed: str, read: Callable[[str], str], *, mistyped: Text) -> str:
+def _read_number(typed: str, read: Callable[[str], str], *, mistyped: Any) -> str:
     """Return an IBAN (ISO 13616) or BIC (ISO 9362) in its compact form; empty stays empty."""
     if not typed:
         return typed

@@ -55,7 +55,7 @@ def _find_links(document_ids: Collection[UUID], viewer: User) -> dict[UUID, str]
 
 def _describe_document(document: Document, href: str) -> Work:
     return Work(
-        kind=DocumentType(document.type).label,
+        kind=str(DocumentType(document.type).label),
         label=str(document),
         state=document.get_status_display(),
         made_at=document.created_at,

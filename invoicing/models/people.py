@@ -104,7 +104,7 @@ class User(Record, AbstractBaseUser, PermissionsMixin):
     manager = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, blank=True, related_name="reports"
     )
-    skills = models.ManyToManyField(Skill, blank=True, related_name=_("people"))
+    skills = models.ManyToManyField(Skill, blank=True, related_name="people")
     is_active = models.BooleanField(default=True)
     is_guest = models.BooleanField(default=False)
     # The last day, in UTC, on which a guest may read evidence, and nothing else.

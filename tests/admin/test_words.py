@@ -1,5 +1,7 @@
 """What the administration calls records and their fields is marked, to be translated."""
 
+from typing import Any
+
 import pytest
 from django.contrib import admin
 from django.contrib.admin.utils import label_for_field
@@ -18,7 +20,8 @@ def test_every_record_and_column_has_its_name():
         options = model._meta
         assert (options.verbose_name, options.verbose_name_plural) == names
         for name, text in COLUMNS.get(model, {}).items():
-            assert options.get_field(name).verbose_name is text
+            field: Any = options.get_field(name)
+            assert field.verbose_name is text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
@@ -37,5 +40,5 @@ def test_every_field_of_a_form_has_a_marked_label(page, rf, owner):
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_every_column_of_a_list_has_a_marked_head(page):
     shown = [name for name in page.list_display if name != "__str__"]
-    heads = {name: label_for_field(name, page.model, page) for name in shown}
+    heads: dict[str, Any] = {name: label_for_field(name, page.model, page) for name in shown}
     assert [name for name, head in heads.items() if not isinstance(head, Promise)] == []
