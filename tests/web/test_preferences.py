@@ -109,7 +109,7 @@ def test_what_is_no_language_and_no_time_zone_changes_nothing(sign_in, person, t
 def test_nobody_is_led_to_another_site(sign_in, newcomer, elsewhere):
     browser = sign_in(newcomer)
     asked = browser.get(PAGE, {"next": elsewhere})
-    assert "evil" not in main_of(asked)
+    assert "evil.example" not in main_of(asked)
     done = browser.post(PAGE, CHOSEN | {"next": elsewhere})
     assert done["Location"] == "/account?saved"
 

@@ -12,6 +12,7 @@ from django.test import Client
 from agent_access.approvals.models import ApprovalRequest
 from agent_access.models import AuditEvent
 from invoicing.models import Document
+from invoicing.services.drafts import ConnectionRef
 from tests.approvals import prepare
 from tests.factories import make_draft, make_issued
 from tests.invoicing.exports.files import download
@@ -48,11 +49,11 @@ def test_an_export_has_the_same_bytes(desk, delegate, customer, kind):
 
 @pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("decision", ["approve", "reject"])
-def test_a_decision_is_kept_the_same(desk, delegate, customer, decision):
-    kept = []
+def test_a_decision_is_kept_the_same(desk, delegate, customer, connection, decision):
+    kept, agent = [], ConnectionRef(connection.pk, "Ledger agent")
     for language in LANGUAGES:
         speak(delegate, language)
-        asked = prepare(make_draft(customer=customer), user=delegate)
+        asked = prepare(make_draft(customer=customer), user=delegate, connection=agent)
         assert asked.approval.fingerprint in desk.get(path_of(asked)).content.decode()
         answer = send(desk, asked, decision, reason="too much")
         row = ApprovalRequest.objects.get(pk=asked.approval.pk)
