@@ -173,7 +173,7 @@ def test_an_import_that_fails_says_so_and_leaves_nothing(desk, monkeypatch, fail
     [
         (b"", "The submitted file is empty."),
         (b"Name\nA\0", reading.NO_TEXT),
-        (b"Name\n" + b"A\n" * 11_000_000, reading.TOO_LARGE),
+        (b"Name\n" + b"A\n" * 11_000_000, reading.TOO_LARGE % {"megabytes": 20}),
         (b'Name\n"A', "Line 2 cannot be read"),
     ],
 )
