@@ -1,7 +1,6 @@
 """Every text that people read is marked, so that a catalogue can translate it."""
 
 import ast
-from pathlib import Path
 
 import pytest
 
@@ -10,20 +9,11 @@ from tests.unmarked_texts import find_unmarked, list_files, name_of
 
 pytestmark = pytest.mark.sqlite  # texts are the same on both databases
 
-# Files whose texts are still to be marked; it only ever gets shorter.
-TO_DO = set((Path(__file__).parent / "unmarked_files.txt").read_text(encoding="utf-8").split())
-
 
 def test_every_text_that_people_read_is_marked(subtests):
     for path in list_files():
-        if name_of(path) not in TO_DO:
-            with subtests.test(path=name_of(path)):
-                assert find_unmarked(path) == []
-
-
-def test_no_file_is_still_to_do_whose_texts_are_marked():
-    found = {name_of(path) for path in list_files() if find_unmarked(path)}
-    assert TO_DO - found == set()
+        with subtests.test(path=name_of(path)):
+            assert find_unmarked(path) == []
 
 
 def test_no_text_is_marked_within_an_f_string():
