@@ -64,8 +64,8 @@ SCOPES = {
     ),
     "people:read": ScopeTerms(
         _(
-            "Read colleagues' names, work e-mail addresses, job titles, skills, teams, managers, time"
-            " zones and working hours."
+            "Read colleagues' names, work e-mail addresses, job titles, skills, teams, managers,"
+            " time zones and working hours."
         ),
         example=_("“Who in the team of Dana knows SAP?”"),
     ),
