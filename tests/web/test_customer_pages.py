@@ -69,7 +69,8 @@ def desk(sign_in, editor) -> Any:
 
 def make_manager(name: str) -> User:
     """Return somebody who may edit customers, and sees those alone whose manager they are."""
-    return UserFactory.create(name=name, permissions=EDITS)
+    person: User = UserFactory.create(name=name, permissions=EDITS)
+    return person
 
 
 def add(browser: Any, **typed: Any) -> Any:
