@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -56,7 +57,7 @@ def measure() -> None:
         report(f"home, {who}", measure_page(user, show_home))
         customer = Customer.objects.visible_to(user).order_by("-id").first()
         if customer and user.has_perm("invoices.view_customer"):
-            costs = measure_page(user, lambda request, pk=customer.pk: show_customer(request, pk))
+            costs = measure_page(user, partial(show_customer, pk=customer.pk))
             report(f"a customer, {who}", costs)
 
 

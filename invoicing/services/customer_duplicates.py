@@ -16,7 +16,9 @@ def find_likely_duplicates(
     user: User, *, name: str, vat_number: str, besides: UUID | None = None
 ) -> list[Customer]:
     """Return customers that the user sees with this name, in any case, or this VAT number."""
-    visible = Customer.objects.visible_to(user).exclude(pk=besides)
+    visible = Customer.objects.visible_to(user)
+    if besides is not None:
+        visible = visible.exclude(pk=besides)
     named = visible.alias(lower=Lower("name")).filter(lower=Lower(Value(name)))
     found = {each.pk: each for each in named.order_by("id")[:MOST_TOLD]}
     compact = compact_vat_number(vat_number)

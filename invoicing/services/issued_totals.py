@@ -79,7 +79,7 @@ def keep_totals(document_type: DocumentType) -> None:
             values = rest.order_by("series_value").values_list("series_value", flat=True)
             last = next(iter(values[COUNTED_AT_ONCE - 1 : COUNTED_AT_ONCE]), series.last_value)
             _add(totals, _add_up(rest.filter(series_value__lte=last)))
-            counted[key] = last
+            counted[key] = last or series.last_value
     NumberFormat.objects.filter(pk=kept.pk).update(issued_totals=_write_kept(counted, totals))
 
 

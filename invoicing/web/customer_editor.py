@@ -88,7 +88,7 @@ class Editor:
         if RESUME in data:
             form = make_form(user, instance=self.customer)
             # With the digest of what the person saw, not of what is saved by now.
-            form.initial |= read_typed(form, data)
+            form.initial.update(read_typed(form, data))
             return self.show(form)
         form = make_form(user, data, instance=self.customer)
         if not form.is_valid():

@@ -1,7 +1,7 @@
 """The form of a customer on its own pages: that of the administration, in parts."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from django.forms import BoundField, ModelMultipleChoiceField, TextInput, modelform_factory
 from django.http import QueryDict
@@ -12,10 +12,9 @@ from invoicing.administration.customers import GUARDED
 from invoicing.models import Customer, User
 from invoicing.rights import may_guard_customers
 
-Form: type[CustomerForm] = modelform_factory(
-    Customer,
-    form=CustomerForm,
-    exclude=["is_active"],
+Form = cast(
+    "type[CustomerForm]",
+    modelform_factory(Customer, form=CustomerForm, exclude=["is_active"]),
 )
 
 # What each part is called, what it says, and its fields with their widths.

@@ -28,7 +28,7 @@ Row = tuple[int, str, int]
 def show_customer(request: SignedInRequest, pk: UUID) -> HttpResponse:
     user = request.user
     customer = Customer.objects.visible_to(user).find(pk)
-    context = {
+    context: dict[str, Any] = {
         "customer": customer,
         "address": customer.format_address(page_language()),
         "parts": [(label, text) for label, text in _parts_of(customer) if text],

@@ -69,7 +69,8 @@ def desk(sign_in, editor) -> Any:
 
 def make_manager(name: str) -> User:
     """Return somebody who may edit customers, and sees those alone whose manager they are."""
-    return UserFactory.create(name=name, permissions=EDITS)
+    person: User = UserFactory.create(name=name, permissions=EDITS)
+    return person
 
 
 def add(browser: Any, **typed: Any) -> Any:
@@ -155,14 +156,14 @@ def test_of_two_who_write_at_once_the_second_sees_what_the_first_saved(desk, sig
         row = page[page.index(f'<th scope="row">{label}</th>') :].partition("</tr>")[0]
         assert row.index(saved) < row.index(typed)
     assert facts_of(customer)["city"] == "Utrecht"
-    typed = read_form(answer)
-    assert (typed["city"], typed["postcode"]) == ("Delft", "2611")
+    kept = read_form(answer)
+    assert (kept["city"], kept["postcode"]) == ("Delft", "2611")
 
     # Enter, and every other way than the button, still replaces nothing.
-    again = desk.post(path, typed)
+    again = desk.post(path, kept)
     assert again.status_code == 409
     [current] = REPLACES.findall(again.content.decode())
-    assert desk.post(path, typed | {"replace": current}).status_code == 302
+    assert desk.post(path, kept | {"replace": current}).status_code == 302
     assert facts_of(customer)["city"] == "Delft"
 
 

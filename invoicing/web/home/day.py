@@ -19,7 +19,6 @@ from agent_access.approvals.models import Decision
 from agent_access.models import Connection
 from agent_access.templatetags.texts import isolate
 from agent_access.tools import registry
-from agent_access.translations import Text
 from invoicing.access import Permission
 from invoicing.document_approvals import ISSUE
 from invoicing.models import Document, User
@@ -34,7 +33,7 @@ REFUSALS_SHOWN = 5
 Named = Sequence[tuple[UUID, str]]
 
 # What an agent did to one document, and to several: told with `agent`, `count` and `documents`.
-WORDS: Mapping[str, Text] = {
+WORDS: Mapping[str, Any] = {
     "drafts.create": ngettext_lazy(
         "{agent} wrote draft {documents}", "{agent} wrote {count} drafts: {documents}"
     ),
@@ -50,7 +49,7 @@ WORDS: Mapping[str, Text] = {
     ),
 }
 # And what the person themselves decided.
-DECIDED: Mapping[str, Text] = {
+DECIDED: Mapping[str, Any] = {
     Decision.APPROVED: ngettext_lazy(
         "You approved {documents}", "You approved {count} documents: {documents}"
     ),
