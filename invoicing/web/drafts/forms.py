@@ -10,6 +10,7 @@ from typing import Any
 
 from django import forms
 from django.core.validators import MinValueValidator
+from django.utils.functional import Promise
 from typing_extensions import override
 
 from invoicing.draft_fields import MAX_LINES, PERCENT_PROBLEM
@@ -55,7 +56,7 @@ def _text(label: str, *, rows: int = 0, required: bool = False, width: str = "")
     return field
 
 
-def date_field(label: str, *, required: bool = True) -> forms.DateField:
+def date_field(label: str | Promise, *, required: bool = True) -> forms.DateField:
     # Of a year typed with two digits browsers make the year 26. With a maximum, none has five.
     attributes = {"type": "date", "min": FIRST_DAY.isoformat(), "max": date.max.isoformat()}
     return forms.DateField(

@@ -8,8 +8,6 @@ from django import forms
 from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.models import Document, DocumentType, NumberSeries
@@ -19,11 +17,11 @@ from invoicing.web.evidence.guard import evidence_page
 from invoicing.web.listings import list_newest
 from invoicing.web.pages import SignedInRequest
 
-BACKWARDS = _("The last day comes before the first.")
-TYPES = {DocumentType.INVOICE: _("Invoices"), DocumentType.CREDIT_NOTE: _("Credit notes")}
+BACKWARDS = "The last day comes before the first."
+TYPES = {DocumentType.INVOICE: "Invoices", DocumentType.CREDIT_NOTE: "Credit notes"}
 
 
-def _day(label: Any) -> forms.DateField:
+def _day(label: str) -> forms.DateField:
     widget = forms.DateInput(attrs={"type": "date", "max": date.max.isoformat()}, format="%Y-%m-%d")
     return forms.DateField(label=label, required=False, widget=widget, input_formats=["%Y-%m-%d"])
 
@@ -31,18 +29,18 @@ def _day(label: Any) -> forms.DateField:
 class FilterForm(forms.Form):
     """Which issued documents are listed; what is empty lists all."""
 
-    issued_from = _day(_("Issue date from"))
-    issued_until = _day(_("Until"))
+    issued_from = _day("Issue date from")
+    issued_until = _day("Until")
     type = forms.ChoiceField(
-        label=_("Type"),
+        label="Type",
         required=False,
-        choices=[("", _("All")), *((str(k), v) for k, v in TYPES.items())],
+        choices=[("", "All"), *((str(k), v) for k, v in TYPES.items())],
     )
     series = forms.ModelChoiceField(
         NumberSeries.objects.order_by("-year", "-type"),
-        label=_("Numbers"),
+        label="Numbers",
         required=False,
-        empty_label=_("All"),
+        empty_label="All",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -69,10 +67,7 @@ class FilterForm(forms.Form):
 
 
 def _name_series(series: NumberSeries) -> str:
-    kind = TYPES[DocumentType(series.type)]
-    if series.year:
-        return gettext("%(kind)s %(year)s") % {"kind": kind, "year": series.year}
-    return gettext("%(kind)s of all years") % {"kind": kind}
+    return f"{TYPES[DocumentType(series.type)]} {series.year or 'of all years'}"
 
 
 @evidence_page
