@@ -33,11 +33,11 @@ from invoicing.models import Customer, Document
 from invoicing.models.customers import CustomerQuerySet
 from invoicing.search.paging import cut_page
 
-CUSTOMERS_PER_STEP = 10_000
+CUSTOMERS_PER_STEP = 5_000
 CUSTOMERS_IN_REACH = 2_000
 DOCUMENTS_PER_STEP = 5_000
 # Of each of the customers of one page, of which the first that has more ends the step.
-DOCUMENTS_EACH = 200
+DOCUMENTS_EACH = 100
 
 _KEYS = (Lower("name"), F("id"))
 _FIELDS = (TextField(), UUIDField())

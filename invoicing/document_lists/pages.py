@@ -19,7 +19,7 @@ from invoicing.search.paging import PageRequest, cut_page
 from invoicing.search.records import find_documents
 
 # How many documents a page walks by. Those in a person's reach lie among many others.
-STEP = 5_000
+STEP = 4_000
 STEP_IN_REACH = 1_000
 
 Found = tuple[list[Document], UUID | None]

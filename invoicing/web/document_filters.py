@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from django import forms
 from django.http import QueryDict
+from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
@@ -28,7 +29,7 @@ AUTHORS = {Author.AGENT: _("Any agent"), Author.PERSON: _("People, without agent
 MOST_PEOPLE = 200
 
 
-def _amount_field(label: Any) -> forms.CharField:
+def _amount_field(label: str | Promise) -> forms.CharField:
     widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
     return forms.CharField(label=label, required=False, max_length=NUMBER_LENGTH, widget=widget)
 
