@@ -40,8 +40,8 @@ def describe_history(kind: Kind, target: Any, key: UUID, user: Any, *, now: date
     Of what others were asked they read nothing. `key` is the record's, as requests have it.
     """
     asked = visible_to(user).filter(kind=kind.name, target=key).order_by("-pk")[:MOST_REQUESTS]
-    steps = list(_tell_requests(list(asked)[::-1], now))
-    steps += kind.steps(target, user) if target else ()
+    steps = [*(kind.steps(target, user) if target else ())]
+    steps += _tell_requests(list(asked)[::-1], now)
     # Of the same moment, what is told later happened later.
     newest = sorted(steps, key=lambda step: step.at)[::-1]
     alike = groupby(newest, key=lambda step: (step.sentence, step.quote))

@@ -75,7 +75,8 @@ def _sighting_of(approval: ApprovalRequest) -> Sighting | None:
     own = Sighting.objects.filter(
         person=approval.delegated_user_id, kind=approval.kind, target=approval.target
     )
-    return own.select_related("shown", "before").first()
+    # There is one at most; in the order of IDs, which first() wants, PostgreSQL would read others.
+    return next(iter(own.select_related("shown", "before")), None)
 
 
 def _find_rejected(approval: ApprovalRequest) -> Seen | None:

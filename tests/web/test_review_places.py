@@ -134,7 +134,7 @@ def test_the_page_costs_the_same_however_much_waits_or_was_asked(desk, prepared,
 
     maker = ConnectionRef(prepared.approval.connection_id, "Ledger agent")
     ask(prepared, 1, lines=(line_input(tax_rate_id=tax_rate.id),))
-    prepare(prepared.document, user=prepared.user, now=PREPARED_AT)
+    prepare(prepared.document, user=prepared.user, connection=maker, now=PREPARED_AT)
     desk.get(path_of(prepared))
     few = count()
     for each in range(2, 8):

@@ -9,7 +9,7 @@ const legend = form.querySelector(".keys");
 const toggle = legend.querySelector("button");
 
 const isOff = () => localStorage.getItem(OFF) !== null;
-const isTyping = (place) => place.isContentEditable || place.matches("input, select, textarea, summary");
+const isTyping = (place) => place.isContentEditable || place.matches("input, select, textarea");
 const moveTo = (place) => {
   place?.focus();
   place?.scrollIntoView({ block: "nearest" });
