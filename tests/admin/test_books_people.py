@@ -11,10 +11,11 @@ from django.utils import timezone
 from agent_access.models import AuditEvent
 from invoicing.access import Permission
 from invoicing.admin.fields import MISTYPED_HOURS
-from invoicing.admin.person_forms import NEGATIVE_RATE, UNKNOWN_ZONE
+from invoicing.admin.person_forms import NEGATIVE_RATE
 from invoicing.admin.records import CHANGED_MEANWHILE
 from invoicing.administration.one_time_codes import find_by_code
 from invoicing.administration.people import OWN_MANAGER
+from invoicing.administration.preferences import UNKNOWN_ZONE
 from invoicing.models import Role, User
 from invoicing.services.working_hours import OVERLAP, Stretch, read_hours, write_hours
 from tests.admin.forms import (
