@@ -5,7 +5,9 @@ of the official validation rules knows them (30 March 2026), without those for t
 """
 
 from collections.abc import Mapping
+from typing import Any
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from stdnum.de import leitweg
 
@@ -68,7 +70,7 @@ _VAT_NUMBERS = {
 }
 
 # Other numbers of a country.
-_NATIONAL = {
+_NATIONAL: Mapping[str, Mapping[str, str | Promise]] = {
     "AE": {"0235": _("tax identification number (TIN)")},
     "AT": {"9915": _("identifier of an authority"), "9919": _("number of the business register")},
     "AU": {"0151": _("business number (ABN)")},
@@ -107,9 +109,10 @@ def schemes() -> Mapping[str, str]:
     return general | _label_national(page_language())
 
 
-def _label_national(language: str) -> Mapping[str, str]:
+def _label_national(language: str) -> dict[str, str]:
     """Return the schemes of countries in words, by code, in order of the words."""
-    numbers = [(country, code, _VAT_NUMBER) for country, code in _VAT_NUMBERS.items()]
+    vat_numbers = _VAT_NUMBERS.items()
+    numbers: list[tuple[str, str, Any]] = [(each, code, _VAT_NUMBER) for each, code in vat_numbers]
     for country, others in _NATIONAL.items():
         numbers += [(country, code, number) for code, number in others.items()]
     labels = {

@@ -37,9 +37,9 @@ def write_catalogue(folder: Path) -> None:
     """Write the compiled catalogue of all our texts where Django finds it, below LOCALE_PATHS."""
     catalog = Catalog(locale=LANGUAGE)
     for message in (each for part in PARTS for each in extract_messages(part) if each.id):
-        is_plural = isinstance(message.id, tuple)
-        string = tuple(map(stretch, message.id)) if is_plural else stretch(message.id)
-        catalog.add(message.id, string=string, context=message.context)
+        text: Any = message.id
+        string = tuple(map(stretch, text)) if isinstance(text, tuple) else stretch(text)
+        catalog.add(text, string=string, context=message.context)
     compiled = BytesIO()
     write_mo(compiled, catalog)
     path = folder / LANGUAGE / "LC_MESSAGES" / "django.mo"

@@ -35,7 +35,7 @@ class LanguageMiddleware:
         with override(_language_of_person(request) or get_language()):
             response = self.get_response(request)
             if response.get("Content-Type", "").startswith("text/html"):
-                response.headers.setdefault("Content-Language", cast("str", get_language()))
+                response.headers.setdefault("Content-Language", get_language())
                 patch_vary_headers(response, ("Accept-Language",))
             return response
 

@@ -71,7 +71,7 @@ def test_what_an_administrator_entered_is_proposed(sign_in, newcomer):
 
 def test_the_account_shows_and_changes_them(sign_in, person):
     browser = sign_in(person)
-    assert "As in your browser" in main_of(browser.get("/account"))
+    assert "Language: as in your browser" in main_of(browser.get("/account"))
     answer = browser.post(PAGE, CHOSEN)
     assert answer["Location"] == "/account?saved"
     said = main_of(browser.get(answer["Location"]))

@@ -4,23 +4,21 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.password_validation import password_validators_help_text_html
-from django.utils.functional import Promise, lazy
+from django.utils.functional import lazy
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from invoicing.models import User
 
 DIFFERENT = _("The two passwords differ.")
-# Of a form that is declared before anybody reads it.
-Text = str | Promise
-
 _rules = lazy(password_validators_help_text_html, str)
 
 CODE_LENGTH = 100
 PASSWORD_LENGTH = 1024
 
 
-def password_field(label: Text, *, is_new: bool = True, help_text: Text = "") -> forms.CharField:
+def password_field(label: Any, *, is_new: bool = True, help_text: Any = "") -> forms.CharField:
+    """Return a field whose texts are translated where it is shown."""
     kind = "new-password" if is_new else "current-password"
     return forms.CharField(
         label=label,
