@@ -14,27 +14,27 @@ _ASK_AGAIN = gettext_lazy("The agent can ask its person again.")
 # Where the words for the person would speak to somebody else.
 FOR_OTHERS: Mapping[str, Reason] = {
     "forbidden": Reason(
-        gettext_lazy("it was not allowed"),
+        gettext_lazy("It was not allowed."),
         gettext_lazy("If it should be, give the agent's person the right to do it."),
     ),
     "not_found": Reason(
-        gettext_lazy("what it named is not there, or out of its person's reach"),
+        gettext_lazy("What it named is not there, or out of its person's reach."),
         gettext_lazy("The agent's person can tell it which record they mean."),
     ),
     "unauthenticated": Reason(
-        gettext_lazy("its access had ended"),
+        gettext_lazy("Its access had ended."),
         gettext_lazy("If it needs access again, connect it anew."),
     ),
     "approval_pending": Reason(
-        gettext_lazy("its person had not decided yet"),
+        gettext_lazy("Its person had not decided yet."),
         gettext_lazy("They decide under Approvals, as long as it waits."),
     ),
     "approval_rejected": Reason(
-        gettext_lazy("its person had rejected it"),
+        gettext_lazy("Its person had rejected it."),
         gettext_lazy("Nothing is to be done, unless they changed their mind."),
     ),
-    "approval_stale": Reason(gettext_lazy("the record changed after it asked"), _ASK_AGAIN),
-    "approval_expired": Reason(gettext_lazy("the time to decide had passed"), _ASK_AGAIN),
+    "approval_stale": Reason(gettext_lazy("The record changed after it asked."), _ASK_AGAIN),
+    "approval_expired": Reason(gettext_lazy("The time to decide had passed."), _ASK_AGAIN),
 }
 
 
@@ -47,7 +47,7 @@ def explain_refusal(
     """
     if code == "forbidden" and connection and (scope := _missing_scope(tool, connection)):
         return Reason(
-            _("the connection has no grant for %(scope)s") % {"scope": scope},
+            _("The connection has no grant for %(scope)s.") % {"scope": scope},
             _("If it should have one, the owner renews the connection with it."),
         )
     if not is_own and code in FOR_OTHERS:

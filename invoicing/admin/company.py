@@ -43,7 +43,7 @@ ALTERNATIVE = _("The logo of the company")
 DAYS_TO_PAY = _(
     "How many days after its issue date a new document is due, unless the customer has other terms."
 )
-LOGO_LIMITS = _("A PNG of at most {kilobytes} kB and {pixels} pixels each way.")
+LOGO_LIMITS = _("A PNG of at most {kilobytes} kB and {pixels} pixels wide and high.")
 FOOTER_LENGTH = 1000
 WATCHED_AMOUNTS = _(
     "Whoever issues or approves a document whose total reaches the amount for its currency is"

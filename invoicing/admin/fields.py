@@ -21,9 +21,7 @@ from invoicing.models import User
 _STRETCH = re.compile(r"(\d{1,2}):(\d{2})\s*(?:-|\u2013|[a-zà-ÿ]+)\s*(\d{1,2}):(\d{2})", re.ASCII)
 UNOFFERED = _("Choose from the list only.")
 MOST_STRETCHES = 10
-TOO_MANY_STRETCHES = format_lazy(
-    _("A day has at most {most} stretches of hours."), most=MOST_STRETCHES
-)
+TOO_MANY_STRETCHES = format_lazy(_("A day has at most {most} periods."), most=MOST_STRETCHES)
 MISTYPED_HOURS = _("Write hours such as 9:00 to 12:30, 13:00 to 17:30, or nothing for a day off.")
 
 

@@ -85,7 +85,10 @@ def _fields_of(shown: Numbering) -> dict[str, forms.Field]:
             label=_("With the year"), required=False, initial=shown.style.has_year
         ),
         "digits": forms.IntegerField(
-            label=_("Least digits"), min_value=1, max_value=MOST_DIGITS, initial=shown.style.digits
+            label=_("Minimum digits"),
+            min_value=1,
+            max_value=MOST_DIGITS,
+            initial=shown.style.digits,
         ),
         "next_value": forms.IntegerField(
             label=_("Next value"),
@@ -122,7 +125,7 @@ class NumberSeriesAdmin(RecordAdmin):
         else:
             form = NumbersForm(request.POST, year=year)
             if form.is_valid() and self._save(request, form):
-                messages.success(request, gettext("The numbers were changed."))
+                messages.success(request, gettext("The number series were changed."))
                 return redirect("admin:invoices_numberseries_changelist")
         context = {"form": form, "may_change": may_change}
         return super().changelist_view(request, context)

@@ -177,7 +177,7 @@ def _later_statements(facts: Facts) -> Iterator[_Statement]:
         ("supply_date", _("Date of supply"), _day(facts, "supply_date"), True),
         ("supply_end_date", _("Last day of supply"), _day(facts, "supply_end_date"), True),
         ("delivery_country", _("Country of delivery"), _country(facts), True),
-        ("buyer_reference", _("Buyer’s reference"), facts.get("buyer_reference", ""), True),
+        ("buyer_reference", _("Buyer reference"), facts.get("buyer_reference", ""), True),
         ("exchange_rate", _("Exchange rate"), _exchange_rate(facts), False),
         ("rate_date", _("Date of the exchange rate"), _day(facts, "exchange_rate_date"), False),
         ("national_tax", _("Tax total in the currency of VAT"), _national_tax(facts), True),

@@ -247,7 +247,7 @@ def link_of(person: User) -> str:
 
 
 def make_link(desk: Client, soft: SoftPasskey, person: User, **lies: Any) -> Any:
-    """Make a link as the page does for who has a passkey."""
+    """Create a link as the page does for who has a passkey."""
     return desk.post(link_of(person), {"assertion": sign_for(desk, soft, person, **lies)})
 
 

@@ -178,7 +178,7 @@ def test_hours_that_were_written_shortly_are_saved_as_the_form_shows_them(desk, 
 def test_a_day_has_no_more_stretches_than_its_form_says(desk, person):
     hours = ",".join(f"{hour}:00-{hour}:30" for hour in range(11))
     said = refused(lambda: save_at(desk, url_of(person), monday=hours))
-    assert said == {"monday": ["A day has at most 10 stretches of hours."]}
+    assert said == {"monday": ["A day has at most 10 periods."]}
 
 
 def test_the_form_of_a_new_person_says_how_they_come_by_a_password(desk):

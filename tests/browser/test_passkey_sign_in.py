@@ -156,7 +156,7 @@ def test_the_owner_chooses_the_day_and_makes_a_link_and_confirms_both_with_the_p
     expect(page.get_by_role("status")).to_contain_text("on nobody signs in without a passkey")
     inspect(page, "passkey-rule-chosen")
     assert Company.objects.get().passkeys_required_from == day
-    page.get_by_role("link", name=f"Make a link for {person.name}").click()
+    page.get_by_role("link", name=f"Create a link for {person.name}").click()
     inspect(page, "passkey-link")
     page.get_by_role("button", name="Confirm with your passkey").click()
     link = page.get_by_label("Link", exact=True).input_value()

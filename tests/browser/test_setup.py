@@ -102,7 +102,7 @@ def test_the_open_page_tells_of_the_first_call_and_asks_no_more(
     expect(place).to_have_text(waits, use_inner_text=True)
     agent.call("customers.search")
     page.clock.run_for(3100)
-    expect(place).to_contain_text("It came: Ledger agent called customers.search")
+    expect(place).to_contain_text("The first call arrived: Ledger agent called customers.search")
     expect(place).to_have_attribute("data-came", "yes")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -133,7 +133,7 @@ def test_without_scripts_a_link_refreshes_and_the_lines_are_there(
     _, agent = connect(delegate, name="Ledger agent")
     agent.call("customers.search")
     page.get_by_role("link", name="Refresh").click()
-    expect(page.get_by_text("It came: Ledger agent called")).to_be_visible()
+    expect(page.get_by_text("The first call arrived: Ledger agent called")).to_be_visible()
     expect(page.get_by_role("link", name="Refresh")).to_have_count(0)
 
 

@@ -78,7 +78,7 @@ def test_the_page_waits_for_a_connection_then_for_its_call_and_tells_it(
     waits = "Ledger agent is connected. Waiting for its first call …"
     assert told(desk, since) == {"came": False, "told": waits}
     agent.call("customers.search")
-    came = "It came: Ledger agent called customers.search at 09:30:07 UTC."
+    came = "The first call arrived: Ledger agent called customers.search at 09:30:07 UTC."
     assert told(desk, since) == {"came": True, "told": came}
     assert came in text_of(desk.get("/setup/connect", {"since": since.isoformat()}))
     # Who opens the page later waits for the next one.

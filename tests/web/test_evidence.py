@@ -160,7 +160,7 @@ def test_an_event_that_was_changed_since_does_not_follow(desk, by_agent, action)
     run_sql("UPDATE agent_access_auditevent SET request_id = %s WHERE action = %s", "x", action)
     page = show(desk, by_agent)
     assert outcomes_of(page) == [AGREES, AGREES, AGREES, DIFFERS]
-    assert ": its digest does not follow" in page
+    assert ": its digest does not match" in page
 
 
 def test_an_event_that_was_removed_is_missed(desk, by_agent):

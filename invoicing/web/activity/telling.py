@@ -10,7 +10,6 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -79,7 +78,10 @@ def _look_up(viewer: User, acts: Sequence[Act], *, sees_all: bool) -> Known:
     visible = _find_visible(viewer, ids)
     names = {pk: str(document) for pk, document in visible.items()}
     if sees_all:
-        names = {**dict.fromkeys(ids, _("a record that is gone")), **find_names(ids, viewer)}
+        names = {
+            **dict.fromkeys(ids, _("a record that no longer exists")),
+            **find_names(ids, viewer),
+        }
     decided = {act.approval_id for act in acts if act.approval_id and act.record_id in visible}
     rejected = ApprovalRequest.objects.filter(pk__in=decided).exclude(rejection_reason="")
     connections = Connection.objects.select_related("user")
@@ -150,7 +152,7 @@ def _tell_refusal(run: Sequence[Act], connection: Connection, known: Known) -> d
         tool=format_html("<code>{}</code>", last.action),
         count=len(run),
     )
-    told = f"{capfirst(str(reason.words))}. {reason.advice}".strip()
+    told = f"{reason.words} {reason.advice}".strip()
     return {"sentence": sentence, "details": [told]}
 
 

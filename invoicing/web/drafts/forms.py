@@ -145,9 +145,9 @@ class PersonForm(DraftForm):
     supply_date = date_field(_("Date of supply"), required=False)
     supply_end_date = date_field(_("Until, if it is a period"), required=False)
     delivery_country = forms.ChoiceField(label=_("Country of delivery"), required=False)
-    buyer_reference = _text(_("Buyer’s reference"))  # noqa: RUF001  an apostrophe for readers
+    buyer_reference = _text(_("Buyer reference"))
     exchange_rate = _number(_("Exchange rate"), required=False)
-    exchange_rate_base = forms.ChoiceField(label=_("It is the price of"), required=False)
+    exchange_rate_base = forms.ChoiceField(label=_("Rate for"), required=False)
     exchange_rate_base.width = "w6"  # type: ignore[attr-defined]  # as in _text()
     exchange_rate_date = date_field(_("Date of the rate"), required=False)
 

@@ -91,9 +91,14 @@ def _tell_call(user: User, since: datetime) -> dict[str, Any]:
         "time": format_clock(call.occurred_at, user),
     }
     if call.outcome == OK:
-        return {"came": True, "told": _("It came: %(name)s called %(tool)s at %(time)s.") % values}
+        return {
+            "came": True,
+            "told": _("The first call arrived: %(name)s called %(tool)s at %(time)s.") % values,
+        }
     values["reason"] = reason_of(call.outcome).words
-    told = _("It came: %(name)s called %(tool)s at %(time)s, and was refused: %(reason)s.")
+    told = _(
+        "The first call arrived: %(name)s called %(tool)s at %(time)s, and was refused. %(reason)s"
+    )
     return {"came": True, "told": told % values}
 
 
