@@ -34,10 +34,10 @@ SIZES = {"desk": (1440, 900), "phone": (390, 844)}
 PAGES = {
     "person": (
         *("/", "/documents", "/documents?status=draft", "/documents/new", "/approvals"),
-        *("/customers", "/people", "/exports", "/account"),
+        *("/customers", "/customers/new", "/people", "/exports", "/account"),
         "first draft",
     ),
-    "owner": ("/", "/documents", "/admin/", "/admin/agent_access/connection/"),
+    "owner": ("/", "/setup", "/agents/activity", "/admin/", "/admin/agent_access/connection/"),
 }
 OBSERVE = """() => { window.found = {paint: 0, shift: 0};
     new PerformanceObserver(list => list.getEntries().forEach(
