@@ -21,6 +21,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 DESK, TABLET, PHONE = PICTURED = (1440, 768, 390)
 LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((DESK, "light"), (PHONE, "dark"))
 MOST_BYTES = 60_000
+# Less than a thousandth of the page: nobody sees it.
+STILL = 0.001
 STEPS = {**OF_PEOPLE, **OF_THE_OWNER, **OF_NOBODY}
 # How far a page jumps while it is loaded, as browsers report it: no unit, 0 is still.
 WATCH_SHIFTS = """() => { window.shifts = 0;
@@ -67,7 +69,7 @@ def test_a_page_is_accessible_still_light_and_in_its_place(open_page, sights, na
         page.wait_for_load_state()
         assert fits(page), width
         assert page.evaluate(SPILT) == [], width
-        assert page.evaluate("window.shifts") == 0, width
+        assert page.evaluate("window.shifts") < STILL, width
         assert page.evaluate(OWN_BYTES) <= MOST_BYTES
         assert find_violations(page) == [], width
     page.set_viewport_size({"width": TABLET, "height": 900})

@@ -53,8 +53,10 @@ def find_pages(browser: Any, records: list[object]) -> Iterator[str]:
 
 
 def is_page(answer: Any) -> bool:
+    """Return whether this is a page, and neither a file nor a part of a page."""
     is_shown = answer.status_code == HTTPStatus.OK and not answer.has_header("Content-Disposition")
-    return is_shown and answer.headers["Content-Type"].startswith("text/html")
+    is_html = is_shown and answer.headers["Content-Type"].startswith("text/html")
+    return is_html and b"<html" in answer.content
 
 
 def test_no_page_spills_on_a_phone_in_a_language_of_long_words(
