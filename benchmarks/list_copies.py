@@ -5,8 +5,8 @@ week: what a list is narrowed to seldom lies evenly in the order that it has. Li
 and of the words that are searched all but the labels by which lists walk.
 """
 
+from collections.abc import Sequence
 from typing import Any
-from uuid import UUID
 
 from django.db import connection, transaction
 
@@ -94,7 +94,7 @@ def fill_database(count: int) -> None:
         # Its guards are for documents written one by one.
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("ALTER TABLE invoices_document DISABLE TRIGGER USER")
-        values = {"customers": customers, "writers": writers}
+        values = {"customers": [each.pk for each in customers], "writers": writers}
         for status in DocumentStatus:
             cursor.execute(_copy(status, count), values)
         cursor.execute("ALTER TABLE invoices_document ENABLE TRIGGER USER")
@@ -103,12 +103,12 @@ def fill_database(count: int) -> None:
         cursor.execute("VACUUM ANALYZE")
 
 
-def _make_customers() -> list[UUID]:
+def _make_customers() -> Sequence[Customer]:
     """Make customers, of whom some have no documents; return those who have."""
     made = create_customers([Customer(name=f"Harbour {n:05}") for n in range(2 * CUSTOMERS)])
     Customer.objects.filter(pk__in=[each.pk for each in made[-200:]]).update(is_active=False)
     create_customers([Customer(name=f"Annex {n:05}") for n in range(PROSPECTS)])
-    return [each.pk for each in made[::2]]
+    return made[::2]
 
 
 def _make_writers() -> list[User]:
@@ -118,7 +118,7 @@ def _make_writers() -> list[User]:
     ]
 
 
-def _make_reader(customers: list[UUID]) -> None:
+def _make_reader(customers: Sequence[Customer]) -> None:
     """Make somebody who manages so many customers that no list of theirs is short."""
     few = User.objects.get(email="milo@halden.example")
     many = User.objects.create_user(SEES_MANY, name="Many")

@@ -48,7 +48,7 @@ Found = tuple[list[Document], UUID | None]
 def find_customer(selected: Selected, pk: UUID) -> Place | None:
     """Return the place behind all documents of a customer whom the user sees."""
     own = Customer.objects.visible_to(selected.user).filter(pk=pk)
-    place: Any = own.values_list(*_KEYS).first()
+    place: Place | None = own.values_list(*_KEYS).first()
     return place
 
 

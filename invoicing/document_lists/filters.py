@@ -20,7 +20,7 @@ class Condition(NamedTuple):
     """
 
     holds: Q
-    index: tuple[str, ...]
+    columns: tuple[str, ...]
     told_in_reach: bool = False
 
 

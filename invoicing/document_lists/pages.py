@@ -91,7 +91,7 @@ def _begin(
 def _find_place(selected: Selected, stretch: Stretch, after: UUID) -> Place | None:
     """Return the place of a document; or of a customer, where these have one."""
     here = selected.visible.filter(stretch.condition, pk=after)
-    place: Any = here.values_list(*stretch.places()).first()
+    place: Place | None = here.values_list(*stretch.places()).first()
     return place or (find_customer(selected, after) if NAME in stretch.columns else None)
 
 
@@ -144,5 +144,5 @@ def _end_of_step(selected: Selected, stretch: Stretch, place: Place | None) -> P
     rows = selected.visible.filter(*_within(stretch, place, None))
     ordered = rows.order_by(*stretch.order(follows_index=True))
     last = (STEP if selected.sees_all else STEP_IN_REACH) - 1
-    end: Any = ordered.values_list(*stretch.places())[last : last + 1].first()
+    end: Place | None = ordered.values_list(*stretch.places())[last : last + 1].first()
     return end

@@ -95,10 +95,10 @@ class Selected:
             return None
         if condition.holds not in self._counted:
             # Of one column of the index, which has then all that is asked for.
-            left = self.visible.filter(condition.holds).values(condition.index[0])
+            left = self.visible.filter(condition.holds).values(condition.columns[0])
             # In order of the index: else a database that expects many reads the table from its
             # beginning, where there may be none. Some customers' are found by customer.
-            left = left.order_by(*condition.index) if self.sees_all else left.order_by()
+            left = left.order_by(*condition.columns) if self.sees_all else left.order_by()
             self._counted[condition.holds] = left[: MOST_READ + 1].count()
         return self._counted[condition.holds]
 

@@ -40,7 +40,7 @@ class _Group(NamedTuple):
     type: str
     currency_code: str
     minor_unit: int
-    count: int
+    size: int
     amount: int
 
     def is_in(self, tab: Tab) -> bool:
@@ -71,7 +71,7 @@ def summarize(selected: Selected) -> Summary:
             counts[tab], of_tab = _summarize_tab(selected, tab)
             totals = of_tab if tab == selected.tab else totals
     waiting = _group(selected.rows_of(Tab.WAITING)) if selected.waiting else []
-    counts[Tab.WAITING] = sum(each.count for each in waiting)
+    counts[Tab.WAITING] = sum(each.size for each in waiting)
     return Summary(counts, _add_up(waiting) if selected.tab == Tab.WAITING else totals)
 
 
@@ -98,12 +98,12 @@ def _summarize_tab(selected: Selected, tab: Tab) -> tuple[int | None, list[Total
 def _group(documents: DocumentQuerySet) -> list[_Group]:
     names = _Group._fields[:4]
     grouped: Any = documents.order_by().values(*names)
-    counted = grouped.annotate(count=Count("pk"), amount=Sum("grand_total"))
-    return [_Group(*row) for row in counted.values_list(*names, "count", "amount")]
+    counted = grouped.annotate(size=Count("pk"), amount=Sum("grand_total"))
+    return [_Group(*row) for row in counted.values_list(*names, "size", "amount")]
 
 
 def _count(groups: Iterable[_Group], tab: Tab) -> int:
-    return sum(each.count for each in groups if each.is_in(tab))
+    return sum(each.size for each in groups if each.is_in(tab))
 
 
 def _add_up(groups: Iterable[_Group]) -> list[Total]:

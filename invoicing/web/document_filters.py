@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from django import forms
 from django.http import QueryDict
-from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
@@ -19,7 +18,7 @@ from invoicing.languages import page_language
 from invoicing.models import Customer, Document, User
 from invoicing.money import MAX_AMOUNT, SUPPORTED_CURRENCIES, minor_unit
 from invoicing.paper.formats import Formats, format_day
-from invoicing.web.drafts.forms import NUMBER_LENGTH, date_field
+from invoicing.web.drafts.forms import NUMBER_LENGTH, FormText, date_field
 from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
 
 BACKWARDS = _("The last day comes before the first.")
@@ -29,7 +28,7 @@ AUTHORS = {Author.AGENT: _("Any agent"), Author.PERSON: _("People, without agent
 MOST_PEOPLE = 200
 
 
-def _amount_field(label: str | Promise) -> forms.CharField:
+def _amount_field(label: FormText) -> forms.CharField:
     widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
     return forms.CharField(label=label, required=False, max_length=NUMBER_LENGTH, widget=widget)
 
@@ -70,7 +69,7 @@ class FilterForm(forms.Form):
             self.cleaned_data[name] = min(amount, MAX_AMOUNT)
 
 
-def _check_order(form: forms.Form, first: str, last: str, problem: str) -> None:
+def _check_order(form: forms.Form, first: str, last: str, problem: FormText) -> None:
     least, most = form.cleaned_data.get(first), form.cleaned_data.get(last)
     if least is not None and most is not None and most < least:
         form.add_error(last, problem)
@@ -168,7 +167,9 @@ def describe_writer(user: User, filters: Filters) -> str:
 
 
 def _describe_days(filters: Filters) -> str:
-    first, last = (each and format_day(each) for each in (filters.first_day, filters.last_day))
+    first, last = (
+        None if day is None else format_day(day) for day in (filters.first_day, filters.last_day)
+    )
     return first if first and first == last else _describe_range(first, last)
 
 

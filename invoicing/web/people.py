@@ -22,7 +22,8 @@ MOST_TEAMS = 100
 def list_people(request: SignedInRequest) -> HttpResponse:
     search = read_search(request.GET)
     teams = Team.objects.listed().order_by("name", "pk")
-    team = teams.filter(pk=read_uuid(request.GET.get("team", ""))).first()
+    pk = read_uuid(request.GET.get("team", ""))
+    team = teams.filter(pk=pk).first() if pk else None
     people = User.objects.listed().filter(teams=team) if team else User.objects.listed()
     kept = {"team": str(team.pk)} if team else {}
     listing = list_matching(request, people, texts=texts_of_people(), **kept)

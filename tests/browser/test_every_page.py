@@ -19,7 +19,9 @@ from tests.factories import make_connection_ref, make_draft, make_issued
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 
 DESK, TABLET, PHONE = PICTURED = (1440, 768, 390)
-LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((DESK, "light"), (PHONE, "dark"))
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+LOOKS: tuple[tuple[int, Scheme], ...] = ((DESK, "light"), (PHONE, "dark"))
 MOST_BYTES = 60_000
 # Less than a thousandth of the page: nobody sees it.
 STILL = 0.001
@@ -80,7 +82,7 @@ def test_a_page_is_accessible_still_light_and_in_its_place(open_page, sights, na
 
 def _take_pictures(page: Page, name: str) -> None:
     if folder := os.environ.get("SCREENSHOT_FOLDER"):
-        for width, scheme in product(PICTURED, ("light", "dark")):
+        for width, scheme in product(PICTURED, SCHEMES):
             page.set_viewport_size({"width": width, "height": 900})
             page.emulate_media(color_scheme=scheme)
             page.screenshot(path=Path(folder, f"{name}-{width}-{scheme}.png"), full_page=True)

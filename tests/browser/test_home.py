@@ -49,10 +49,14 @@ def busy(owner: User, connect: Any, draft_body: Any, delegate: User) -> User:
     for month in range(12):
         day = (now - timedelta(days=30 * month)).date()
         lines = (line_input(unit_price=100_000 + month % 5 * 60_000),)
-        dates = {"issue_date": day, "due_date": day + timedelta(days=14)}
-        make_issued(customer=customer, lines=lines, **dates)
-        if month % 3 == 0:
-            make_issued(customer=customer, lines=lines, currency_code="JPY", **dates)
+        for currency_code in ("EUR", "JPY") if month % 3 == 0 else ("EUR",):
+            make_issued(
+                customer=customer,
+                lines=lines,
+                currency_code=currency_code,
+                issue_date=day,
+                due_date=day + timedelta(days=14),
+            )
     keep_result(broken=0)
     return owner
 

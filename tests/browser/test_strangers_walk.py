@@ -108,7 +108,7 @@ class Shell:
         assert self._process.stdout
         self._process.stdin.write(f"{lines}\necho '{DONE}'\n")
         self._process.stdin.flush()
-        printed = []
+        printed: list[str] = []
         for line in self._process.stdout:
             if line.strip() == DONE:
                 return printed
@@ -248,6 +248,7 @@ def approve(walk: Walk, review: str) -> None:
 def look_at_the_invoice(walk: Walk) -> None:
     """Expect the number, the approval in the audit, and the original as a PDF."""
     invoice = Document.objects.get()
+    assert invoice.number is not None
     assert invoice.number.startswith("INV-")
     assert invoice.number.endswith("-0001")
     assert AuditEvent.objects.filter(action="documents.issue", outcome="ok").count() == 1

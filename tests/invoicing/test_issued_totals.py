@@ -87,6 +87,7 @@ def test_what_was_issued_since_the_totals_were_kept_is_added(delegate, monkeypat
         if number == 4:
             keep()
     kept = NumberFormat.objects.get(type=INVOICE).issued_totals
+    assert kept is not None
     assert [*kept["counted"].values()] == [4]
     assert kept["totals"] == [["2026-03-01", "EUR", 2, 4, 2, 40_000]]
     assert read_totals(delegate, since=FIRST)[INVOICE] == {EUR: Total(5, 3, 50_000)}
@@ -100,6 +101,7 @@ def test_issuing_keeps_the_totals_now_and_then(delegate, monkeypatch):
     for _ in range(3):
         make_issued()
     kept = NumberFormat.objects.get(type=INVOICE).issued_totals
+    assert kept is not None
     assert [*kept["counted"].values()] == [2]
     assert read_totals(delegate, since=FIRST)[INVOICE] == {EUR: Total(3, 0, 30_000)}
 

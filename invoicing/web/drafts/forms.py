@@ -6,7 +6,7 @@ the notation of the wire. Every limit is judged by the rules of the tools (`draf
 
 from collections.abc import Callable, Mapping
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from django import forms
 from django.core.validators import MinValueValidator
@@ -22,6 +22,11 @@ from invoicing.money import RATE_DECIMALS
 from invoicing.totals import DiscountType
 from invoicing.web.typed_numbers import MistypedNumberError, parse_typed
 
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+# What a form shows: a text, or what gettext_lazy makes of one.
+FormText: TypeAlias = "str | _StrPromise"
 Options = list[tuple[str, str | Promise]]
 
 NUMBER_LENGTH = 30
@@ -39,7 +44,7 @@ NUMBER_MESSAGES = {
 }
 
 
-def _number(label: str | Promise, *, required: bool = True, width: str = "") -> forms.CharField:
+def _number(label: FormText, *, required: bool = True, width: str = "") -> forms.CharField:
     widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
     field = forms.CharField(
         label=label,
@@ -52,14 +57,14 @@ def _number(label: str | Promise, *, required: bool = True, width: str = "") -> 
     return field
 
 
-def _list(label: str | Promise) -> forms.TypedChoiceField:
+def _list(label: FormText) -> forms.TypedChoiceField:
     field = forms.TypedChoiceField(label=label, required=False, empty_value=None)
     field.width = "pick"  # type: ignore[attr-defined]  # as in _text()
     return field
 
 
 def _text(
-    label: str | Promise, *, rows: int = 0, required: bool = False, width: str = ""
+    label: FormText, *, rows: int = 0, required: bool = False, width: str = ""
 ) -> forms.CharField:
     # The rules limit the length. A form field would count CR LF as two, and a browser an emoji: it
     # would cut what is pasted, and send no form with a changed text that an agent may write.
@@ -70,7 +75,7 @@ def _text(
     return field
 
 
-def date_field(label: str | Promise, *, required: bool = True) -> forms.DateField:
+def date_field(label: FormText, *, required: bool = True) -> forms.DateField:
     # Of a year typed with two digits browsers make the year 26. With a maximum, none has five.
     attributes = {"type": "date", "min": FIRST_DAY.isoformat(), "max": date.max.isoformat()}
     return forms.DateField(
@@ -202,11 +207,11 @@ class LineForm(DraftForm):
 
     def columns(self) -> list[BoundField]:
         """Return the fields that stand in the row of the line."""
-        return [field for field in self if field.field.width in COLUMNS]
+        return [field for field in self if _is_column(field)]
 
     def further_fields(self) -> list[BoundField]:
         """Return those that stand below it."""
-        return [field for field in self if field.field.width not in COLUMNS]
+        return [field for field in self if not _is_column(field)]
 
     @override
     def clean(self) -> None:
@@ -219,6 +224,10 @@ class LineForm(DraftForm):
         # value without a type.
         if "discount_type" in self.errors or self.cleaned_data.get("discount_value") is None:
             self.cleaned_data |= {"discount_type": None, "discount_value": None}
+
+
+def _is_column(field: BoundField) -> bool:
+    return getattr(field.field, "width", "") in COLUMNS
 
 
 # One more than allowed, so that it is refused and not cut.

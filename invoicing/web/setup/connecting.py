@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from agent_access.activity import reason_of
 from agent_access.audit import CALL_TRANSPORTS, OK
 from agent_access.models import AccessSettings, AuditEvent, Connection
+from agent_access.translations import Text
 from invoicing.access import APPROVE_PERMISSIONS
 from invoicing.application_url import loopback_address
 from invoicing.models import User
@@ -82,10 +83,10 @@ def _tell_call(user: User, since: datetime) -> dict[str, Any]:
         occurred_at__gt=since, transport__in=CALL_TRANSPORTS, connection_id__isnull=False
     )
     call = calls.order_by("occurred_at").first()
-    if call is None:
+    if call is None or call.connection_id is None:
         return {"came": False, "told": _tell_waiting(since)}
     connection = Connection.objects.get(pk=call.connection_id)
-    values = {
+    values: dict[str, Text] = {
         "name": connection.name,
         "tool": call.action,
         "time": format_clock(call.occurred_at, user),
