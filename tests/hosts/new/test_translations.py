@@ -28,6 +28,7 @@ SHARED = re.compile(
     | ok(\ \(.*\))? | conflict | forbidden | unauthenticated | unavailable  # as agents read them
     | Django\ OAuth\ Toolkit | Applications | Grants | \w+\ tokens  # names of the toolkit
     | Administration | Client | ID | Name | Status
+    | [AJKR]  # keys
     """,
     re.VERBOSE,
 )
