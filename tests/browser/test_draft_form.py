@@ -54,6 +54,11 @@ def paste(place: Locator, text: str) -> None:
     )
 
 
+def box_of(place: Locator) -> Any:
+    """Return where it stands on the page."""
+    return place.bounding_box()
+
+
 def test_a_draft_is_written_by_keyboard_alone(page, rates):
     keyboard = page.keyboard
     page.get_by_role("combobox", name="Customer").focus()
@@ -276,8 +281,8 @@ def test_eight_lines_fit_on_a_screen(open_page, delegate, customer, tax_rate):
     expect(page.locator("#totals")).to_contain_text("Net total")
     for number in range(1, 9):
         expect(line(page, number)).to_be_in_viewport(ratio=1)
-    bar = page.locator(".bar").bounding_box()
-    last = line(page, 8).bounding_box()
+    bar = box_of(page.locator(".bar"))
+    last = box_of(line(page, 8))
     assert last["y"] + last["height"] <= bar["y"]
 
 
@@ -288,8 +293,8 @@ def test_on_a_phone_each_line_is_a_card(open_page, delegate, customer, tax_rate)
     page.get_by_role("button", name="Add a line").tap()
     type_line(page, 2, description="B", quantity="1", unit_price="4")
     expect(page.locator("#totals")).to_contain_text("€10.00")
-    description = line(page, 2).get_by_label("Description").bounding_box()
-    quantity = line(page, 2).get_by_label("Quantity").bounding_box()
+    description = box_of(line(page, 2).get_by_label("Description"))
+    quantity = box_of(line(page, 2).get_by_label("Quantity"))
     assert quantity["y"] >= description["y"] + description["height"]
     assert description["width"] > 300
     assert fits(page)

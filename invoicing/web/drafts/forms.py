@@ -39,7 +39,7 @@ NUMBER_MESSAGES = {
 }
 
 
-def _number(label: str | Promise, *, required: bool = True, width: str = "") -> forms.CharField:
+def _number(label: Any, *, required: bool = True, width: str = "") -> forms.CharField:
     widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
     field = forms.CharField(
         label=label,
@@ -52,15 +52,13 @@ def _number(label: str | Promise, *, required: bool = True, width: str = "") -> 
     return field
 
 
-def _list(label: str | Promise) -> forms.TypedChoiceField:
+def _list(label: Any) -> forms.TypedChoiceField:
     field = forms.TypedChoiceField(label=label, required=False, empty_value=None)
     field.width = "pick"  # type: ignore[attr-defined]  # as in _text()
     return field
 
 
-def _text(
-    label: str | Promise, *, rows: int = 0, required: bool = False, width: str = ""
-) -> forms.CharField:
+def _text(label: Any, *, rows: int = 0, required: bool = False, width: str = "") -> forms.CharField:
     # The rules limit the length. A form field would count CR LF as two, and a browser an emoji: it
     # would cut what is pasted, and send no form with a changed text that an agent may write.
     attrs = {"dir": "auto"}
@@ -70,7 +68,7 @@ def _text(
     return field
 
 
-def date_field(label: str | Promise, *, required: bool = True) -> forms.DateField:
+def date_field(label: Any, *, required: bool = True) -> forms.DateField:
     # Of a year typed with two digits browsers make the year 26. With a maximum, none has five.
     attributes = {"type": "date", "min": FIRST_DAY.isoformat(), "max": date.max.isoformat()}
     return forms.DateField(
@@ -202,11 +200,11 @@ class LineForm(DraftForm):
 
     def columns(self) -> list[BoundField]:
         """Return the fields that stand in the row of the line."""
-        return [field for field in self if field.field.width in COLUMNS]
+        return [field for field in self if _width_of(field) in COLUMNS]
 
     def further_fields(self) -> list[BoundField]:
         """Return those that stand below it."""
-        return [field for field in self if field.field.width not in COLUMNS]
+        return [field for field in self if _width_of(field) not in COLUMNS]
 
     @override
     def clean(self) -> None:
@@ -219,6 +217,10 @@ class LineForm(DraftForm):
         # value without a type.
         if "discount_type" in self.errors or self.cleaned_data.get("discount_value") is None:
             self.cleaned_data |= {"discount_type": None, "discount_value": None}
+
+
+def _width_of(field: BoundField) -> str:
+    return str(getattr(field.field, "width", ""))
 
 
 # One more than allowed, so that it is refused and not cut.

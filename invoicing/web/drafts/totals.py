@@ -33,9 +33,12 @@ class ShownTotals:
 class _Sums(Protocol):
     """What a document and computed totals have in common."""
 
-    net_total: int
-    tax_total: int
-    grand_total: int
+    @property
+    def net_total(self) -> int: ...
+    @property
+    def tax_total(self) -> int: ...
+    @property
+    def grand_total(self) -> int: ...
 
 
 def show_totals_of(content: DraftContent) -> ShownTotals:

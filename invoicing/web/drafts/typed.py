@@ -138,7 +138,7 @@ def new_typed_draft(user: User, customer: Customer | None = None) -> TypedDraft:
     today = local_date(timezone.now(), user).isoformat()
     header = {"issue_date": today, **_propose(user, customer, today)}
     chosen = str(customer.pk) if customer else ""
-    lines = [{"tax_rate_id": _last_tax_rate(user)}]
+    lines: list[Typed] = [{"tax_rate_id": _last_tax_rate(user)}]
     typed = TypedDraft(header, lines, _decimals(header["currency_code"]), chosen)
     return typed.with_customer(chosen)
 
