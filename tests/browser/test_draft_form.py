@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import FloatRect, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from invoicing.fixed_point import SCALE
 from invoicing.models import Document, TaxRate
@@ -34,12 +34,6 @@ def page(open_page, delegate, customer, rates) -> Any:
     return open_page("/documents/new", delegate)
 
 
-def place_of(element: Locator) -> FloatRect:
-    place = element.bounding_box()
-    assert place is not None
-    return place
-
-
 def focused(page: Page) -> str:
     name: str = page.evaluate("document.activeElement.name")
     return name
@@ -58,6 +52,11 @@ def paste(place: Locator, text: str) -> None:
         }""",
         text,
     )
+
+
+def box_of(place: Locator) -> Any:
+    """Return where it stands on the page."""
+    return place.bounding_box()
 
 
 def test_a_draft_is_written_by_keyboard_alone(page, rates):
@@ -282,8 +281,8 @@ def test_eight_lines_fit_on_a_screen(open_page, delegate, customer, tax_rate):
     expect(page.locator("#totals")).to_contain_text("Net total")
     for number in range(1, 9):
         expect(line(page, number)).to_be_in_viewport(ratio=1)
-    bar = place_of(page.locator(".bar"))
-    last = place_of(line(page, 8))
+    bar = box_of(page.locator(".bar"))
+    last = box_of(line(page, 8))
     assert last["y"] + last["height"] <= bar["y"]
 
 
@@ -294,8 +293,8 @@ def test_on_a_phone_each_line_is_a_card(open_page, delegate, customer, tax_rate)
     page.get_by_role("button", name="Add a line").tap()
     type_line(page, 2, description="B", quantity="1", unit_price="4")
     expect(page.locator("#totals")).to_contain_text("€10.00")
-    description = place_of(line(page, 2).get_by_label("Description"))
-    quantity = place_of(line(page, 2).get_by_label("Quantity"))
+    description = box_of(line(page, 2).get_by_label("Description"))
+    quantity = box_of(line(page, 2).get_by_label("Quantity"))
     assert quantity["y"] >= description["y"] + description["height"]
     assert description["width"] > 300
     assert fits(page)
