@@ -90,7 +90,7 @@ REFUSED = {
     "huge": (lambda: png() + bytes(30 * MAX_BYTES), "This file is larger than 200 kB."),
     "wide": (lambda: png((2001, 1)), "This picture is wider or higher than 2000 pixels."),
     "a bomb": (lambda: png((30_000, 30_000), mode="1", colour=0), "This picture is wider"),
-    "moving": (moving_png, "This picture moves."),
+    "moving": (moving_png, "This picture is animated."),
 }
 
 

@@ -232,6 +232,7 @@ def test_the_weightiest_seven_stand_before_the_others(desk, ask, delegate, conne
     assert len(found) == 8
     assert "The owner wants every document of" in found[0]
     assert found[-1] == "The bank details of your company are missing."
-    shown, hidden = desk.get(path_of(asked)).content.decode().split("<summary>and 1 more</summary>")
+    page = desk.get(path_of(asked)).content.decode()
+    shown, hidden = re.split(r"<summary>\s*and 1 more\s*</summary>", page)
     assert found[-2] in shown
     assert found[-1] in hidden
