@@ -37,7 +37,7 @@ def test_it_adds_the_first_person_and_prints_a_link_that_works_once():
     [code] = re.findall(r"https://invoices\.example/set-password#(\S+)", printed)
     form = {"code": code, "password": PASSWORD, "again": PASSWORD}
     browser = Browser()
-    assert browser.post("/set-password", form)["Location"] == "/"
+    assert browser.post("/set-password", form)["Location"] == "/account/preferences?next=%2F"
     assert "Next: Company" in browser.get("/").content.decode()
     assert Browser().post("/set-password", form).status_code == 422
 

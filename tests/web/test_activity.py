@@ -22,10 +22,8 @@ pytestmark = pytest.mark.usefixtures("clock")
 PAGE = "/agents/activity"
 ROWS = "/agents/activity/rows"
 MISSING = "0190a3f6-0000-7000-8000-000000000000"
-UNDECIDED = "You had not decided yet. Decide under Approvals, as long as it waits."
-NOT_THERE = (
-    "What it named is not there, or out of your reach. Tell the agent which record you mean."
-)
+UNDECIDED = "Nobody had decided yet. It is decided under Approvals, as long as it waits."
+NOT_THERE = "What it named is not there, or out of reach. Tell the agent which record you mean."
 
 
 def text_of(markup: str) -> str:

@@ -91,7 +91,7 @@ def test_a_first_call_that_was_refused_says_why(sign_in, owner, delegate, connec
     agent.call("documents.get", id="0190a3f6-0000-7000-8000-000000000000")
     answer = told(sign_in(owner), since)
     assert answer["came"]
-    assert "was refused: what it named is not there, or out of your reach." in answer["told"]
+    assert "was refused. What it named is not there, or out of reach." in answer["told"]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def expect_unavailable(answer: Any) -> None:
 
 @pytest.mark.parametrize("error", [OperationalError, InterfaceError])
 def test_a_page_without_its_database_says_when_to_come_back(patient, monkeypatch, caplog, error):
-    view = "invoicing.web.documents.find_documents"
+    view = "invoicing.web.document_list.find_by_words"
     monkeypatch.setattr(view, raising(error(SECRET)))
     with caplog.at_level(logging.ERROR):
         answer = patient.get("/documents?search=a-private-name")

@@ -135,7 +135,7 @@ def test_a_failure_says_nothing_of_its_cause(sign_in, person, monkeypatch):
     def fail(*args: object) -> None:
         raise RuntimeError("the secret name of the server")
 
-    monkeypatch.setattr("invoicing.web.documents.find_documents", fail)
+    monkeypatch.setattr("invoicing.web.document_list.find_sorted", fail)
     browser = sign_in(person)
     browser.raise_request_exception = False
     answer = browser.get("/documents")

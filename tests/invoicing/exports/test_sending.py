@@ -147,7 +147,7 @@ def test_few_leave_at_once_and_the_next_is_told_so(sign_in, delegate, issued):
     before = AuditEvent.objects.count()
     busy = ask(desk, "originals")
     assert (busy.status_code, AuditEvent.objects.count()) == (503, before)
-    assert "As many exports as can be are being downloaded just now." in main_of(busy)
+    assert "Too many exports are being downloaded right now." in main_of(busy)
     sent[0].close()  # by a client that goes away before the first byte
     assert download(desk, "originals")
     assert [*sent[1]] == [b"a"]
