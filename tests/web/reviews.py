@@ -19,8 +19,8 @@ def decision_of(prepared: Prepared) -> str:
 
 
 def read(answer: Any, *, since: str = "<main") -> str:
-    """Return the text of the page's content, from the first such tag to its history."""
-    page: str = answer.content.decode().split('<section class="history"', maxsplit=1)[0]
+    """Return the text of the page's content as a person reads it, from the first such tag on."""
+    page: str = answer.content.decode()
     main = since + page.split(since, 1)[1].split("</main>", maxsplit=1)[0]
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", main)).split())
 

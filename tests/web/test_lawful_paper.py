@@ -61,8 +61,9 @@ def issue(customer: Customer | None = None, /, *, people: Any = None, **draft: A
 
 
 def paper_of(reader: Any, document: Document) -> str:
-    """Return the text of the paper, and of what stands below it."""
-    return read(reader.get(f"/documents/{document.pk}"), since="<article")
+    """Return the text of the paper, and of what is printed below it."""
+    text = read(reader.get(f"/documents/{document.pk}"), since="<article")
+    return text.split(" History ")[0]
 
 
 def scan(page: str) -> str:
@@ -229,7 +230,8 @@ def test_a_phone_reads_the_payment_part_of_a_swiss_invoice(reader, name):
     creditor = f"{account} Limmatquai 12 8001 Zürich"
     sums = "Währung CHF Betrag 100.00"
     payable = payer if is_written else blank
-    assert read(page).split("Vor der Einzahlung abzutrennen ")[1] == (
+    printed = read(page).split(" History ")[0]
+    assert printed.split("Vor der Einzahlung abzutrennen ")[1] == (
         f"Empfangsschein {creditor} {payable} {sums} Annahmestelle Zahlteil {sums}"
         f" {creditor} Zusätzliche Informationen INV-2026-0001 {payable}"
     )
