@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access.translations import Text
+from agent_access.visible_text import mark_invisible
 from invoicing.access import Permission
 from invoicing.admin.fields import PeopleField
 from invoicing.admin.records import RecordAdmin, RecordForm
@@ -83,7 +84,7 @@ class PartyForm(RecordForm):
         """Set the choices of a field, and offer what the record has beside them."""
         kept = getattr(self.instance, name)
         offered = {"": nothing, **choices}
-        offered.setdefault(kept, kept)
+        offered.setdefault(kept, mark_invisible(kept))
         cast("forms.ChoiceField", self.fields[name]).choices = offered.items()
 
     @override

@@ -98,7 +98,7 @@ def render_warnings(
     warnings = find_warnings(draft, facts, today=local_date(now, user))
     history = find_history(user, draft, now=now)
     points = [
-        *_rejection(user, draft, facts, asking),
+        *_rejection(user, draft, facts),
         *_repetitions(user, draft, history, now=now),
         *_amount(draft, warnings, history),
         *_customer(warnings, history),
@@ -113,8 +113,11 @@ def render_warnings(
     return render_to_string("invoicing/warnings.html", values)
 
 
-def _rejection(user: User, draft: Document, facts: Facts, asking: Asking | None) -> Iterator[Point]:
-    """Yield that the person rejected it; where an agent asks, the paper marks what changed."""
+def _rejection(user: User, draft: Document, facts: Facts) -> Iterator[Point]:
+    """Yield that the person rejected it, and what changed since.
+
+    Where an agent asks, the paper marks that only until the person has looked at it once.
+    """
     rejection = find_last_rejection(user, draft)
     if rejection is None:
         return
@@ -122,9 +125,7 @@ def _rejection(user: User, draft: Document, facts: Facts, asking: Asking | None)
     changes = [change for change in found if change.label != VERSION]
     moment = format_instant(rejection.decided_at, user)
     text = _rejected(has_changed=bool(changes), has_reason=bool(rejection.reason))
-    yield Point(
-        text=text % {"moment": moment}, quote=rejection.reason, changes=() if asking else changes
-    )
+    yield Point(text=text % {"moment": moment}, quote=rejection.reason, changes=changes)
 
 
 def _rejected(*, has_changed: bool, has_reason: bool) -> str:

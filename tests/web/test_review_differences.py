@@ -122,6 +122,23 @@ def test_what_was_rejected_and_is_asked_again_unchanged_says_so(desk, prepared):
     assert told in read(answer)
 
 
+def test_a_glance_after_a_rejection_does_not_hide_what_changed_since_that(
+    desk, prepared, tax_rate, clock
+):
+    """An agent that asks twice for what it changed once must not have it pass as known."""
+    send(desk, prepared, "reject", reason="Too much.")
+    clock.shift(1)
+    changed = change(prepared, line_input(tax_rate_id=tax_rate.id, unit_price=6000))
+    assert "-€119.00" in marks_of(desk.get(path_of(changed)))
+    draft = Document.objects.get(pk=prepared.document.pk)
+    maker = ConnectionRef(prepared.approval.connection_id, "Ledger agent")
+    again = prepare(draft, user=prepared.user, connection=maker, now=A_MINUTE_LATER)
+    answer = desk.get(path_of(again))
+    assert marks_of(answer) == []
+    assert "It has changed since. Your reason:" in read(answer)
+    assert "Total €119.00 €142.80" in read(answer)
+
+
 def test_what_a_colleague_looked_at_is_not_compared_with(desk, prepared, sign_in, colleague):
     theirs = prepare(prepared.document, user=colleague)
     sign_in(colleague).get(path_of(theirs))

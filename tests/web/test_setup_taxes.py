@@ -126,8 +126,11 @@ def test_nobody_else_saves_any(sign_in, owner):
     desk = sign_in(UserFactory.create(permissions=tuple(Permission)))
     assert "Only the owner sets this up" in main_of(desk.get(PATH))
     with nothing_changes():
-        for form in ({"rate": ["S-190000"]}, {"small": "yes"}):
-            assert desk.post(PATH, form).status_code == 403
+        for form in ({"rate": ["S-190000"]}, {"small": "yes"}, {}, {"rate": ["X"]}):
+            answer = desk.post(PATH, form)
+            assert answer.status_code == 403
+            # Nor does a form that the owner would have to correct show which rates there are.
+            assert "You have this one" not in main_of(answer)
 
 
 def test_without_a_company_there_is_no_country_to_propose_for(sign_in, db):

@@ -4,6 +4,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -34,7 +35,10 @@ LANGUAGES = {"DE": "de", "AT": "de", "CH": "de", "FR": "fr", "LU": "fr", "BE": "
 @page(methods=("GET", "POST"))
 def propose_taxes(request: SignedInRequest) -> HttpResponse:
     """Show the proposal (GET), and save what was ticked of it (POST)."""
-    if request.method != "POST" and not may_take_rates(request.user):
+    if not may_take_rates(request.user):
+        # A refused form would show the proposal, and which rates there are.
+        if request.method == "POST":
+            raise PermissionDenied
         return show_not_yours(request)
     company = Company.objects.get()
     if request.method != "POST":
