@@ -107,7 +107,7 @@ def test_the_first_category_changes_the_rate_itself_and_later_ones_make_another(
     ("percentage", "typed", "field", "told"),
     [
         ("0", {"meaning": "S"}, "meaning", "A rate of 0 percent is not taxed."),
-        ("19", {"meaning": "Z"}, "meaning", "Only a rate of 0 percent can be this."),
+        ("19", {"meaning": "Z"}, "meaning", "Only a rate of 0 percent fits this category."),
         ("0", {"meaning": ""}, "meaning", "Choose what the texts below are about."),
         ("0", {"meaning": "none"}, "meaning", "Select a valid choice."),
         ("0", {"reason_fr": ""}, "reason_fr", "The law requires a reason here."),
