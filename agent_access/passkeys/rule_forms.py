@@ -97,7 +97,7 @@ class RulesForm(forms.Form):
         if unclear := next(filter(AMBIGUOUS.fullmatch, numbers.values()), None):
             text = _("This can be read in two ways: %(number)s. Write thousands without a sign.")
             raise forms.ValidationError(text, params={"number": unclear})
-        limits = {unit: f"{Decimal(typed.replace(',', '.')):f}" for unit, typed in numbers.items()}
+        limits = {each: f"{Decimal(typed.replace(',', '.')):f}" for each, typed in numbers.items()}
         if len(limits) != len(lines) or len(limits) > MOST_LIMITS:
             raise forms.ValidationError(_("Write each unit once, and at most 50."))
         return limits
