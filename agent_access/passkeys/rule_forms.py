@@ -17,8 +17,10 @@ from agent_access.connections import live_connections
 from agent_access.passkeys.models import SigningRules
 from agent_access.visible_text import mark_invisible
 
-# "EUR 1000" or "h 7.5", in a line.
-LIMIT = re.compile(r"([^\W_][\w-]{0,19})\s+(\d{1,15}(?:\.\d{1,6})?)")
+# "EUR 1000", "h 7.5" or "h 7,5", in a line.
+LIMIT = re.compile(r"([^\W_][\w-]{0,19})\s+(\d{1,15}(?:[.,]\d{1,6})?)")
+# "1.000" is a thousand to some people, and one to others.
+AMBIGUOUS = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
 MOST_LIMITS = 50
 MOST_PARTIES = 1000
 NAME_LENGTH = 300
@@ -91,7 +93,11 @@ class RulesForm(forms.Form):
         if wrong is not None:
             text = _("This is no unit with a number: %(line)s")
             raise forms.ValidationError(text, params={"line": mark_invisible(wrong[:40])})
-        limits = {each[1]: f"{Decimal(each[2]):f}" for each in found if each}
+        numbers = {each[1]: each[2] for each in found if each}
+        if unclear := next(filter(AMBIGUOUS.fullmatch, numbers.values()), None):
+            text = _("This can be read in two ways: %(number)s. Write thousands without a sign.")
+            raise forms.ValidationError(text, params={"number": unclear})
+        limits = {each: f"{Decimal(typed.replace(',', '.')):f}" for each, typed in numbers.items()}
         if len(limits) != len(lines) or len(limits) > MOST_LIMITS:
             raise forms.ValidationError(_("Write each unit once, and at most 50."))
         return limits
@@ -124,7 +130,12 @@ class RulesForm(forms.Form):
 
 
 def write_limits(limits: Mapping[str, str]) -> str:
-    return "\n".join(f"{name} {limit}" for name, limit in sorted(limits.items()))
+    """Return a line for each limit, as the form reads it: "1.125" of something is "1.1250"."""
+    lines = (
+        f"{name} {limit}0" if AMBIGUOUS.fullmatch(limit) else f"{name} {limit}"
+        for name, limit in sorted(limits.items())
+    )
+    return "\n".join(lines)
 
 
 def _name_parties(parties: list[str], viewer: Any) -> list[tuple[str, str]]:

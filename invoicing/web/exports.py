@@ -14,6 +14,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from invoicing.access import EXPORT_PERMISSIONS, Permission
 from invoicing.administration.acts import actor_of
@@ -71,7 +72,7 @@ class ExportForm(FilterForm):
     first_day = date_field(_("Issued from"))
     last_day = date_field(_("Until"))
     type = forms.ChoiceField(
-        label=_("Type"),
+        label=pgettext_lazy("of documents", "Type"),
         required=False,
         choices=[
             ("", _("All")),

@@ -21,7 +21,7 @@ from invoicing.access import Permission
 from invoicing.models import Company, User
 from tests.factories import UserFactory, withdraw
 from tests.snapshots import take_snapshot
-from tests.web.forms import main_of
+from tests.web.forms import main_of, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -225,6 +225,18 @@ def test_the_owner_revokes_one(owner_desk, owner, connect, delegate):
     revoked = AuditEvent.objects.filter(action="connection:revoked")
     [told] = revoked.values_list("actor_id", "target", "transport", "client_address")
     assert told == (owner.id, str(connection.id), "web", "127.0.0.1")
+
+
+def test_what_would_end_is_told_with_its_day_as_the_language_writes_it(
+    owner_desk, owner, connect, delegate
+):
+    connection, _ = connect(delegate, name="Ledger agent")
+    Connection.objects.filter(pk=connection.pk).update(
+        created_at=datetime(2026, 3, 2, 9, tzinfo=UTC)
+    )
+    User.objects.filter(pk=owner.pk).update(language="de")
+    page = text_of(owner_desk.get(f"{REVOKE}?id={connection.pk}"))
+    assert "Ledger agent, handelt seit 02.03.2026 für Dana Delegate" in page
 
 
 def test_the_owner_revokes_many(owner_desk, connect, delegate):

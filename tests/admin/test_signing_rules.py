@@ -145,6 +145,8 @@ def test_an_assertion_of_another_person_or_a_young_passkey_lowers_nothing(owner_
         ("EUR -1", "This is no unit with a number"),
         ("EUR 1e9", "This is no unit with a number"),
         ("EUR 1\nEUR 2", "Write each unit once"),
+        ("EUR 1.000", "This can be read in two ways: 1.000."),
+        ("EUR 1,000", "This can be read in two ways: 1,000."),
     ],
 )
 def test_a_limit_that_is_none_is_not_kept(owner_desk, soft, limits, said):
@@ -152,6 +154,13 @@ def test_a_limit_that_is_none_is_not_kept(owner_desk, soft, limits, said):
     assert answer.status_code == 422
     assert said in answer.content.decode()
     assert rules() == NOTHING
+
+
+def test_a_limit_has_a_dot_or_a_comma_before_decimals_and_is_read_as_it_is_shown(owner_desk, soft):
+    assert save(owner_desk, limits="EUR 1200,50\nh 7.1250").status_code == 302
+    assert rules()["limits"] == {"EUR": "1200.50", "h": "7.1250"}
+    SigningRules.objects.update(limits={"h": "7.125"})
+    assert "h 7.1250</textarea>" in owner_desk.get(PAGE).content.decode()
 
 
 def test_a_name_that_nobody_has_is_not_kept(owner_desk, soft):

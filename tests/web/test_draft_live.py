@@ -56,6 +56,11 @@ def test_it_shows_each_amount_the_tax_of_each_rate_and_the_total(writer_desk, fi
     assert not Document.objects.exists()
 
 
+def test_it_writes_amounts_in_each_language_that_a_document_may_have(writer_desk, filled):
+    told = ask(writer_desk, filled | {"language": "fr"})["told"]
+    assert told == "Total: 16,86\N{NO-BREAK SPACE}\N{EURO SIGN}"
+
+
 def test_it_shows_what_saving_would_save(writer_desk, filled):
     answer = ask(writer_desk, filled)
     writer_desk.post(NEW, {**filled, "save": ""})

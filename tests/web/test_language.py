@@ -1,6 +1,7 @@
 """The language of a page: the person's, then the browser's, then English; programs have English."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -168,3 +169,12 @@ def test_a_language_is_offered_as_soon_as_it_has_a_catalogue(tmp_path):
 def test_pages_and_documents_have_each_their_languages():
     assert [code for code, _ in settings.LANGUAGES] == ["en", "de"]
     assert [code for code, _ in settings.DOCUMENT_LANGUAGES] == ["en", "de", "fr", "es"]
+
+
+def test_the_languages_of_a_draft_are_named_in_that_of_the_page(writer_desk, writer):
+    speak(writer, "de")
+    page = writer_desk.get("/documents/new").content.decode()
+    options = page.split('name="language"', 1)[1].split("</select>", maxsplit=1)[0]
+    assert re.findall(r">([^<>]+)</option>", options) == [
+        *("Englisch", "Deutsch", "Französisch", "Spanisch"),
+    ]

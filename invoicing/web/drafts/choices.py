@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from agent_access.visible_text import mark_invisible
 from invoicing.identifiers import read_uuid
-from invoicing.languages import countries_by_name, locale_of, page_language
+from invoicing.languages import countries_by_name, locale_of, name_of_language, page_language
 from invoicing.models import Company, Document, TaxRate, User
 from invoicing.money import SUPPORTED_CURRENCIES
 from invoicing.totals import DiscountType
@@ -56,7 +56,9 @@ def choices_for(
         {
             "customer_id": [NOTHING_CHOSEN, *customers.options],
             "currency_code": _currencies(document),
-            "language": list(settings.DOCUMENT_LANGUAGES),
+            "language": [
+                (code, name_of_language(code)) for code, _name in settings.DOCUMENT_LANGUAGES
+            ],
             "discount_type": DISCOUNT_KINDS,
             "tax_rate_id": [NO_TAX, *_tax_rates(document, typed)],
             "delivery_country": [AS_ADDRESSED, *countries_by_name()],

@@ -102,7 +102,7 @@ def _formats_of(forms: DraftForms) -> Formats:
     """Return the formats of what is chosen, or the usual ones where a choice is none."""
     language, code = (forms.typed.header[name] for name in ("language", "currency_code"))
     return Formats(
-        language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE,
+        language if language in dict(settings.DOCUMENT_LANGUAGES) else settings.LANGUAGE_CODE,
         code if code in SUPPORTED_CURRENCIES else DEFAULT_CURRENCY,
         forms.typed.minor_unit,
     )

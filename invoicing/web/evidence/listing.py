@@ -8,7 +8,7 @@ from django import forms
 from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
@@ -34,7 +34,7 @@ class FilterForm(forms.Form):
     issued_from = _day(_("Issue date from"))
     issued_until = _day(_("Until"))
     type = forms.ChoiceField(
-        label=_("Type"),
+        label=pgettext_lazy("of documents", "Type"),
         required=False,
         choices=[("", _("All")), *((str(k), v) for k, v in TYPES.items())],
     )
