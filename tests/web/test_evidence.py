@@ -97,7 +97,9 @@ def test_what_an_agent_issued_is_told_step_by_step_with_the_event_of_each(desk, 
         "It was issued",
         "A call of documents.issue was repeated",
     ]
-    sequences = [int(found) for found in re.findall(r"<summary>\s*Event (\d+) of the chain\s*</", page)]
+    sequences = [
+        int(found) for found in re.findall(r"<summary>\s*Event (\d+) of the chain\s*</", page)
+    ]
     assert sequences == list(range(1, 10))
     assert "No event of it was found" not in page
     assert "Wrong<" in re.sub("</?bdi>", "", page)
