@@ -284,7 +284,7 @@ def test_what_was_issued_without_a_fact_lacks_it_for_good(administrator, custome
     with nothing_changes():
         answer = administrator.get(file_of(document, "xrechnung"))
     assert answer.status_code == 409
-    assert f"<h1>No XRechnung of {document}</h1>" in main_of(answer)
+    assert f"<h1> No XRechnung of {document} </h1>" in main_of(answer)
     assert PHONE in main_of(answer)
     assert "Try again" not in main_of(answer)
     assert acts_written() == []
