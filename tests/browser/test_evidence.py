@@ -46,6 +46,7 @@ def test_the_owner_makes_an_auditor_who_finds_and_reads_an_invoice(open_page, su
     page.get_by_label("New password").fill(PASSWORD)
     page.get_by_label("Repeat the password").fill(PASSWORD)
     follow(page.get_by_role("button", name="Set the password"))
+    follow(page.get_by_role("link", name="Not now"))  # choosing a language and a time zone
     expect(page).to_have_url("https://invoices.example/evidence")
     inspect(page, "evidence-list")
     page.get_by_label("Number, draft code").fill(str(issued.number))
