@@ -177,6 +177,8 @@ def choose_a_password(walk: Walk) -> None:
     walk.look("password")
     walk.fill({"New password": PASSWORD, "Repeat the password": PASSWORD})
     walk.click("Set the password")
+    walk.look("language-and-time-zone")
+    walk.click("Continue")
     expect(walk.page.get_by_text("you are signed in")).to_be_visible()
     expect(walk.page.get_by_role("heading", name="Next: Company")).to_be_visible()
     walk.look("home")
