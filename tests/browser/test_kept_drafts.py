@@ -110,7 +110,7 @@ def test_what_is_discarded_or_cancelled_is_forgotten(page):
     type_line(page, 1, description="Again")
     wait_until_kept(page)
     page.get_by_role("link", name="Cancel").click()
-    expect(page.get_by_role("heading", name="Documents")).to_be_visible()
+    expect(page.get_by_role("heading", name="Invoices")).to_be_visible()
     assert page.evaluate(KEPT) == []
 
 
