@@ -95,7 +95,7 @@ def test_who_does_not_confirm_reads_why_and_tries_again(open_page, person, give_
     expect(page.get_by_role("alert")).to_contain_text("No passkey was used")
     inspect(page, "sign-in-without-confirmation")
     type_password(page, person)
-    expect(page).to_have_url("https://invoices.example/documents")
+    expect(page).to_have_url("https://invoices.example/")
 
 
 def test_a_browser_without_passkeys_says_so(open_page):

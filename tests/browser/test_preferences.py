@@ -35,6 +35,6 @@ def test_without_scripts_a_list_asks(open_page):
     assert page.locator("select[name=time_zone]").input_value() == ""
     page.locator("select[name=time_zone]").select_option("Europe/Berlin")
     page.locator("main button.primary").click()
-    page.wait_for_url("**/account?saved")
+    page.wait_for_url("**/account?preferences")
     person.refresh_from_db()
     assert person.time_zone == "Europe/Berlin"

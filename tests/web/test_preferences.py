@@ -73,7 +73,7 @@ def test_the_account_shows_and_changes_them(sign_in, person):
     browser = sign_in(person)
     assert "Language: as in your browser" in main_of(browser.get("/account"))
     answer = browser.post(PAGE, CHOSEN)
-    assert answer["Location"] == "/account?saved"
+    assert answer["Location"] == "/account?preferences"
     said = main_of(browser.get(answer["Location"]))
     assert "Deutsch" in said
     assert "Europe/Berlin" in said
@@ -111,7 +111,7 @@ def test_nobody_is_led_to_another_site(sign_in, newcomer, elsewhere):
     asked = browser.get(PAGE, {"next": elsewhere})
     assert "evil.example" not in main_of(asked)
     done = browser.post(PAGE, CHOSEN | {"next": elsewhere})
-    assert done["Location"] == "/account?saved"
+    assert done["Location"] == "/account?preferences"
 
 
 def test_a_choice_ends_no_session_and_no_connection(sign_in, person, connect):

@@ -26,7 +26,7 @@ from invoicing.web.language import language_of_browser
 from invoicing.web.pages import SignedInRequest, page
 
 # The query parameter of the account page with which it says that they were saved.
-SAVED = "saved"
+SAVED = "preferences"
 
 
 class PreferencesForm(forms.Form):
