@@ -29,6 +29,8 @@ FAINT = 64
 BOXES = r"""hides => {
     for (const timer of document.querySelectorAll('[role=timer]'))
         timer.style.visibility = 'hidden';
+    for (const bar of document.querySelectorAll('.bar'))
+        bar.style.position = 'static';  // a picture of the whole page has no edge to stick to
     const typed = [...document.querySelectorAll('bdi')];
     return typed.filter(each => each.textContent.includes('\u030b')).map(each => {
         each.style.visibility = hides ? 'hidden' : '';

@@ -216,6 +216,10 @@ def test_nobody_is_told_of_a_duplicate_that_they_do_not_see(sign_in, customer):
 
 @pytest.mark.postgresql  # whose statistics choose among indexes
 def test_duplicates_are_found_by_indexes(desk, editor, customer):
+    Customer.objects.bulk_create(
+        Customer(name=f"Customer {number}", vat_number=f"NL {number:09} B01")
+        for number in range(500)
+    )
     gather_statistics()
     prefer_indexes()
     plans = plans_of(
