@@ -3,7 +3,7 @@
     python -m benchmarks.lists --documents 1000000
 
 prints, of each filter, the page that takes longest, with its counts and totals. CASES=text measures
-only the pages whose name has the text. See benchmarks.search for the server.
+only the pages whose name has the text. See kept_databases.py for the server.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import Any
 
-from benchmarks.search import make_database, run_inside, serve
+from benchmarks.kept_databases import make_database, run_inside, serve
 
 MOST_MILLISECONDS = 50
 

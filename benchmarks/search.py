@@ -2,28 +2,19 @@
 
     python -m benchmarks.search --small 10000 --large 1000000
 
-prints the table that benchmarks/results/search.md keeps. A PostgreSQL server of its own keeps its
-databases under var/search; `--server postgresql://user@host` names another one. A database that was
-filled completely is not filled again.
+prints the table that benchmarks/results/search.md keeps. See kept_databases.py for the server.
 """
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
-import psycopg
-from psycopg.sql import SQL, Identifier
+from benchmarks.kept_databases import make_database, run_inside, serve
 
-from tests.postgresql import find_binaries, run_cluster
-
-KEPT = Path("var", "search")
+KIND = "search"
 TURNS = 6
 LARGEST_RATIO, MOST_MILLISECONDS = 2, 2
 # Fewer have too few customers for every kind of search.
@@ -39,56 +30,23 @@ def main() -> int:
     if min(arguments.small, arguments.large) < SMALLEST:
         parser.error(f"Measure at least {SMALLEST} documents.")
     with serve(arguments.server) as server:
-        urls = [make_database(server, size) for size in (arguments.small, arguments.large)]
+        urls = [
+            make_database(server, size, kind=KIND) for size in (arguments.small, arguments.large)
+        ]
         # In turns, and the best of each, since neighbours on the machine slow one turn or another.
-        turns = [[json.loads(run_inside(url, "measure")) for url in urls] for _ in range(TURNS)]
+        turns = [
+            [json.loads(run_inside(url, "measure", kind=KIND)) for url in urls]
+            for _ in range(TURNS)
+        ]
         small, large = (keep_best(each) for each in zip(*turns, strict=True))
     sys.stdout.write("\n".join(format_table(small, large)) + "\n")
     return 0
 
 
-@contextmanager
-def serve(named: str | None) -> Iterator[str]:
-    """Yield the address of a server, to be followed by the name of a database."""
-    if named:
-        yield named.rstrip("/") + "/"
-        return
-    binaries = find_binaries()
-    if binaries is None:
-        raise SystemExit("No PostgreSQL was found: name a server with --server.")
-    KEPT.parent.mkdir(exist_ok=True)
-    with run_cluster(binaries, KEPT.absolute()) as cluster:
-        yield cluster.url(database="")
-
-
-def make_database(server: str, documents: int, *, kind: str = "search") -> str:
-    """Return the address of a database of so many documents; it gets this name once it is full."""
-    name = f"{kind}_{documents}"
-    unfinished = f"{name}_unfinished"
-    with psycopg.connect(server + "postgres", autocommit=True) as connection:
-        if connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).rowcount:
-            return server + name
-        connection.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(unfinished)))
-        connection.execute(SQL("CREATE DATABASE {}").format(Identifier(unfinished)))
-        run_inside(server + unfinished, "fill", str(documents), kind=kind)
-        names = Identifier(unfinished), Identifier(name)
-        connection.execute(SQL("ALTER DATABASE {} RENAME TO {}").format(*names))
-    return server + name
-
-
-def run_inside(url: str, *arguments: str, kind: str = "search") -> str:
-    """Run a command of search_database, or of another kind of measurement, in its own process.
-
-    The settings name one database.
-    """
-    done = subprocess.run(  # noqa: S603  the command is ours
-        [sys.executable, "-m", f"benchmarks.{kind}_database", *arguments],
-        env={"SECRET_KEY": "for measuring only" * 3, **os.environ, "DATABASE_URL": url},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+def measure(url: str) -> dict[str, Any]:
+    """Return what search_pages.py describes of the database."""
+    described: dict[str, Any] = json.loads(run_inside(url, "measure", kind=KIND))
+    return described
 
 
 def keep_best(turns: Sequence[dict[str, Any]]) -> dict[str, Any]:
