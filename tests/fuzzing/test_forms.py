@@ -35,7 +35,7 @@ Forms = dict[str, dict[str, str]]
 # What pages of ours or of Django's look for beside the fields of their own form.
 STRAY = ("_popup", "_to_field", "_saveasnew", "action", "select_across", "_selected_action", "next")
 STRAY_TOO = ("save", "calculate", "add_line", "remove_line", "decision", "state", "is_superuser")
-OPEN_TO_ALL = ("/account", "/set-password")
+OPEN_TO_ALL = ("/account", "/account/preferences", "/set-password")
 WAYS = st.sampled_from(["odd", "out", "twice"])
 TEXTS = st.sampled_from(BOUNDARY_TEXTS) | ODD_TEXTS
 
