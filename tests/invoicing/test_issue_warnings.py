@@ -323,12 +323,12 @@ def test_the_same_day_another_series_and_an_earlier_number_are_no_warning(delega
 
 # What each query reads, the index that serves it, and what its plan must not have.
 INDEXES = {
-    '"issued_at" DESC': ("document_by_customer", ("pkey", "autoindex")),
-    '"description" IN': ("document_id", ("line_pkey", "scan invoices_line", "seq scan")),
-    '"decided_at" DESC': ("approval_by_target", ("seq scan",)),
-    '"id" <=': ("approval_by_connection", ("seq scan",)),
-    '"executed_at" IS NULL': ("approval_by_expiry", ("document_by_customer",)),
-    '"series_value" DESC': ("series", ("sort", "b-tree")),
+    '"issued_at" DESC': (("document_by_customer", "document_by_issued_at"), ("pkey", "autoindex")),
+    '"description" IN': (("document_id",), ("line_pkey", "scan invoices_line", "seq scan")),
+    '"decided_at" DESC': (("approval_by_target",), ("seq scan",)),
+    '"id" <=': (("approval_by_connection",), ("seq scan",)),
+    '"executed_at" IS NULL': (("approval_by_expiry",), ("document_by_customer",)),
+    '"series_value" DESC': (("series",), ("sort", "b-tree")),
 }
 
 
@@ -347,7 +347,7 @@ def test_no_warning_costs_a_look_at_all_documents(delegate, customer, draft, mon
         find_last_rejection(delegate, draft)
         read_asking(asked)
 
-    for where, (index, others) in INDEXES.items():
+    for where, (indexes, others) in INDEXES.items():
         plan = plans_of(look, where=where)
-        assert index in plan, where
+        assert any(each in plan for each in indexes), where
         assert not [each for each in others if each in plan.lower()], where
