@@ -42,6 +42,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--database", choices=DATABASES, default="sqlite", help="The database of this test run."
     )
+    parser.addoption(
+        "--prove", action="store_true", help="Run the tests that take long, and only these."
+    )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -96,13 +99,18 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect tests marked for the other database, and on PostgreSQL those that use none."""
+    """Deselect tests marked for the other database, and on PostgreSQL those that use none.
+
+    Those that take long are for `./dev prove`.
+    """
     database = config.getoption("database")
+    proves = config.getoption("prove")
     others = [name for name in DATABASES if name != database]
     left_out = [
         item
         for item in items
         if any(map(item.get_closest_marker, others))
+        or (item.get_closest_marker("prove") is not None) != proves
         or (database != DATABASES[0] and _asks_no_database(item))
     ]
     config.hook.pytest_deselected(items=left_out)
