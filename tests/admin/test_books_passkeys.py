@@ -24,7 +24,8 @@ from tests.passkeys import SoftPasskey, challenge_in
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_clock")]
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("_clock"), pytest.mark.sqlite]
 
 URL = "/admin/invoices/company/passkeys"
 LINK = "https://invoices.example/passkeys/link#"

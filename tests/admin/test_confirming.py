@@ -15,6 +15,9 @@ from tests.passkeys import SoftPasskey, confirm_page
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of, read_form
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 LACKS = "Nothing was done yet: this needs your {} as well."
 WRONG = {
     "password": "This is not your password.",

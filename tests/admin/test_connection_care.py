@@ -13,7 +13,8 @@ from tests.factories import PASSWORD
 from tests.oauth.programs import Browser, make_program, parameters_of
 from tests.web.forms import main_of
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 LIST = "/admin/agent_access/connection/"
 

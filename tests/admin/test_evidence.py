@@ -26,7 +26,8 @@ from invoicing.models import Document
 from tests.factories import CustomerFactory, TaxRateFactory, TeamFactory, grant
 from tests.web.forms import main_of
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 RECEIPTS = "/admin/agent_access/receipt/"
 EVENTS = "/admin/agent_access/auditevent/"

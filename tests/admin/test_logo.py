@@ -15,7 +15,8 @@ from tests.administration import acts_written, make_administrator
 from tests.factories import UserFactory
 from tests.web.forms import main_of
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 RED = (255, 0, 0, 128)
 

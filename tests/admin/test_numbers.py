@@ -22,7 +22,8 @@ from tests.web.forms import main_of
 
 URL = "/admin/invoices/numberseries/"
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 
 @pytest.fixture(autouse=True)

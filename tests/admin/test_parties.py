@@ -11,7 +11,8 @@ from tests.administration import acts_written, make_administrator
 from tests.factories import CustomerFactory
 from tests.web.forms import main_of
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 PARTY = {
     "address_line": "Building 7",

@@ -12,7 +12,8 @@ from invoicing.models import Company, User
 from tests.factories import CustomerFactory
 from tests.web.forms import text_of
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 # These show no page of the administration, or forms alone send something there.
 NO_PAGES = {

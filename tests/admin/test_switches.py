@@ -11,7 +11,8 @@ from agent_access.verification import find_breaks
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 FRONT = "/admin/agent_access/accesssettings/"
 STOP = f"{FRONT}stop/"

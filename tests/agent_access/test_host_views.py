@@ -22,7 +22,8 @@ from tests.agent_access.host_views import READ, TOOLS, WRITE, CachedTeamViewSet,
 from tests.agents import BAD_CREDENTIAL, HOST, read_answer
 from tests.factories import PASSWORD, TeamFactory, UserFactory
 
-pytestmark = pytest.mark.usefixtures("_clock_stands_still")
+# What is read here asks no database.
+pytestmark = [pytest.mark.usefixtures("_clock_stands_still"), pytest.mark.sqlite]
 
 TEAMS = "/host/teams/"
 BASIC = f"Basic {b64encode(f'nora@halden.example:{PASSWORD}'.encode()).decode()}"

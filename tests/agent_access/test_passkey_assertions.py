@@ -15,7 +15,8 @@ from agent_access.passkeys.models import Challenge, Passkey
 from tests.factories import UserFactory
 from tests.passkeys import ORIGIN, SoftPasskey
 
-pytestmark = pytest.mark.django_db
+# What is read here asks no database.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 SESSION = "a" * 64
 

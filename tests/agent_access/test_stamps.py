@@ -19,6 +19,9 @@ from agent_access.verification import read_heads, write_heads
 from tests.agent_access.stamping import make_authority, openssl, run_authority
 from tests.snapshots import take_snapshot
 
+pytestmark = pytest.mark.sqlite  # what is read here asks no database
+
+
 UNCHECKED = "Nobody checked who signed the stamp: --roots names the certificates to trust.\n"
 OTHER_STAMP = "The authority stamped something else than it was asked for."
 NO_STAMP = "The authority answered, but not with a time stamp."

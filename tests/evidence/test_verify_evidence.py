@@ -29,6 +29,9 @@ from tests.evidence.books import Books
 from tests.evidence.packages import read_files, read_part, write_with_manifest
 from tests.passkeys import SoftPasskey
 
+pytestmark = pytest.mark.sqlite  # what is read here asks no database
+
+
 APPS = ("agent_access", "agent_approvals", "agent_passkeys", "invoices")
 ANOTHER_ID = UUID("0190f1f0-0000-7000-8000-000000000000")
 

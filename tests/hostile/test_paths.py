@@ -7,7 +7,8 @@ import pytest
 from agent_access.models import AuditEvent
 from tests.hostile.target import assert_refused
 
-pytestmark = pytest.mark.usefixtures("nothing_changes")
+# What is read here asks no database.
+pytestmark = [pytest.mark.usefixtures("nothing_changes"), pytest.mark.sqlite]
 
 # tests/interface has those that a client of HTTP would send.
 NOWHERE = [

@@ -16,6 +16,9 @@ from tests.interface.refusals import nothing_changes
 from tests.oauth.programs import BASE_URL, REFUSAL, Browser, answer_of, parameters_of
 from tests.tool_table import SCOPES
 
+pytestmark = pytest.mark.sqlite  # what is read here asks no database
+
+
 ALL = " ".join(SCOPES)
 
 

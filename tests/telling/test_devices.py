@@ -18,6 +18,9 @@ from tests.snapshots import take_snapshot
 from tests.telling.push_service import encode
 from tests.telling.questions import ask
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 NEW_KEY = "another-key-for-tests-which-guards-nothing-at-all-either"
 
 

@@ -18,6 +18,9 @@ from tests.snapshots import take_snapshot
 from tests.telling.push_service import PushBrowser
 from tests.web.forms import main_of, text_of
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 PAGE = "/account/notifications"
 SAVED = "/account?saved#told"
 WINDOWS = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0"

@@ -17,6 +17,9 @@ from tests.factories import PASSWORD, UserFactory, give_password
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of, text_of
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 NEW = "another-long-password"
 FORM = {"current": PASSWORD, "password": NEW, "again": NEW}
 

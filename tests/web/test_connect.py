@@ -16,7 +16,8 @@ from tests.factories import UserFactory
 from tests.mcp_clients.clients_page import PAGE
 from tests.web.forms import main_of, text_of
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 BASE_URL = "https://invoices.example"
 

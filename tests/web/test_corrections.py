@@ -22,6 +22,9 @@ from tests.factories import (
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of, read_form, text_of
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 CORRECTOR = (Permission.VIEW_DOCUMENT, Permission.MANAGE, Permission.FINALIZE)
 
 

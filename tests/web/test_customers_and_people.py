@@ -10,6 +10,8 @@ from invoicing.web import customers
 from tests.factories import CustomerFactory, TeamFactory, UserFactory, make_staff
 from tests.web.forms import main_of
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
 
 @pytest.fixture
 def browser(company, sign_in):

@@ -21,6 +21,9 @@ from tests.factories import (
 )
 from tests.web.disguises import EVIL, HIDDEN, without_typed_values
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 SHOWN = re.compile(
     r'0001 &lt;b&gt; <span class="invisible" title="An invisible character">U\+202E</span>eman'
     r'<span class="invisible" title="An invisible character">U\+200B</span>'

@@ -31,6 +31,8 @@ from tests.factories import (
 )
 from tests.web.forms import main_of, text_of
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
 
 @pytest.fixture
 def reader(company, sign_in):

@@ -40,7 +40,8 @@ from tests.interface.refusals import nothing_changes
 from tests.passkeys import SoftPasskey
 from tests.web.forms import main_of, text_of
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 AGREES, DIFFERS, UNKNOWN = "Agrees", "Does not agree", "Not known"
 PDF = b"%PDF-1.7 for a test"

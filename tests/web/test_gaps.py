@@ -10,7 +10,8 @@ from invoicing.models import Company, Customer, TaxRate, User
 from tests.factories import CustomerFactory, UserFactory, make_draft, make_issued
 from tests.web.forms import main_of
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 NO_RATE = "There is no tax rate yet, so every line is without tax."
 NO_CUSTOMER = "There is no customer yet whom you may invoice."

@@ -20,7 +20,8 @@ from tests.agents import HOST
 from tests.factories import UserFactory
 from tests.web.forms import main_of
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 HEADING = {"en": "Approvals", "de": "Genehmigungen"}
 

@@ -1,8 +1,12 @@
 """The first line of a new draft begins with the tax rate that the person used last."""
 
+import pytest
+
 from invoicing.models import TaxRate
 from tests.factories import TaxRateFactory, UserFactory, line_input, make_connection_ref, make_draft
 from tests.web.forms import read_form
+
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
 
 
 def rate_for(desk) -> str:

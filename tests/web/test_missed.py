@@ -12,7 +12,8 @@ from tests.approvals import PREPARED_AT, prepare
 from tests.factories import make_connection_ref
 from tests.web.forms import main_of
 
-pytestmark = pytest.mark.usefixtures("clock")
+# A page is the same on both databases.
+pytestmark = [pytest.mark.usefixtures("clock"), pytest.mark.sqlite]
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 FRONT = "/admin/agent_access/accesssettings/"

@@ -30,6 +30,9 @@ from tests.interface.refusals import nothing_changes
 from tests.web.forms import main_of
 from tests.web.reviews import path_of, read
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 PDF = b"%PDF-1.7 for a test"
 PHONE = "The phone number of your company is missing."
 ISSUER = (Permission.VIEW_DOCUMENT, Permission.MANAGE, Permission.FINALIZE)

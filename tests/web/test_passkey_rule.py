@@ -19,6 +19,9 @@ from tests.passkeys import SoftPasskey, challenge_in
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of, text_of
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 DAY = date(2026, 12, 1)
 LAST_MOMENT, FIRST_MOMENT = "2026-11-30T23:59:59.999999+00:00", "2026-12-01T00:00:00+00:00"
 COOKIE = "__Host-session"

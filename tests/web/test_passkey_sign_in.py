@@ -15,6 +15,9 @@ from tests.passkeys import SoftPasskey, challenge_in
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 REFUSED = "This passkey could not be used to sign in."
 OPTIONS, SIGN_IN = "/sign-in/passkey/options", "/sign-in/passkey"
 COOKIE = "__Host-session"

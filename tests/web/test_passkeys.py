@@ -22,6 +22,9 @@ from tests.passkeys import SoftPasskey, challenge_in, encode
 from tests.signing import demand
 from tests.web.forms import main_of, text_of
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 PAGE = "/account/passkeys"
 LINK = "/passkeys/link"
 NOT_CONFIRMED = "Nothing was changed: it was not confirmed with one of your passkeys"

@@ -19,6 +19,9 @@ from tests.clocks import at
 from tests.factories import ISSUED_AT, draft_input, line_input
 from tests.web.forms import read_form, text_of
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 # The company declares its VAT in EUR, and the draft is in USD.
 WRITTEN: dict[str, Any] = {
     "supply_date": "2026-02-01",

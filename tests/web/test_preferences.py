@@ -9,7 +9,8 @@ from tests.factories import UserFactory, give_password
 from tests.snapshots import take_snapshot
 from tests.web.forms import main_of, read_form
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 PAGE = "/account/preferences"
 CHOSEN = {"language": "de", "time_zone": "Europe/Berlin"}

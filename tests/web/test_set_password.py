@@ -16,6 +16,9 @@ from tests.interface.refusals import nothing_changes
 from tests.security.browser import send_form
 from tests.web.forms import main_of, text_of
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 NEW = "another-long-password"
 NO_CODE = "This code is not valid."
 

@@ -19,7 +19,8 @@ from tests.factories import CustomerFactory, TaxRateFactory, UserFactory, grant
 from tests.interface.refusals import nothing_changes
 from tests.web.forms import main_of
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 
 def text_of(markup: str) -> str:

@@ -12,7 +12,8 @@ from tests.factories import TaxRateFactory, UserFactory
 from tests.interface.refusals import nothing_changes
 from tests.web.forms import main_of, text_of
 
-pytestmark = pytest.mark.django_db
+# A page is the same on both databases.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 PATH = "/setup/taxes"
 GERMAN_EXPORT = "Steuerfreie Ausfuhrlieferung, § 4 Nr. 1 Buchst. a i. V. m. § 6 UStG"

@@ -11,6 +11,9 @@ from tests.browsers import Browser, sign_in_with
 from tests.factories import PASSWORD, UserFactory
 from tests.web.forms import main_of, read_form, text_of
 
+pytestmark = pytest.mark.sqlite  # a page is the same on both databases
+
+
 COOKIE = settings.SESSION_COOKIE_NAME
 REFUSED = "This e-mail address and password cannot be used to sign in."
 

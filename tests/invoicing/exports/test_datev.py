@@ -27,7 +27,8 @@ from tests.invoicing.exports.datev_reader import Booking, read_file
 from tests.invoicing.exports.files import ask, download
 from tests.web.forms import main_of
 
-pytestmark = pytest.mark.django_db
+# What is written into a file is the same on both.
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite]
 
 ACCOUNTS = {"S": "8400", "E": "8100", "K": "8125", "O": "8338"}
 
