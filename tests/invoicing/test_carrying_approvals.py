@@ -21,7 +21,11 @@ from tests.interface.issuing import decide, execute, prepare, read
 from tests.threads import Encounter, run_together
 from tests.upgrades import migrate, migrate_back, read_rows
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("many_calls"),
+    pytest.mark.prove,
+]
 
 FORMER, NEW = "invoices_issueapproval", "agent_approvals_approvalrequest"
 FORMER_TRIGGERS = Path(__file__).parent / "former_triggers"

@@ -12,7 +12,11 @@ from tests.factories import CustomerFactory, TaxRateFactory, line_input, make_dr
 from tests.interface.issuing import decide, execute, prepare
 from tests.upgrades import migrate, migrate_back, read_rows
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("many_calls"),
+    pytest.mark.prove,
+]
 
 ISSUED = 120
 KEPT = {model._meta.db_table: model for model in (Document, Line, TaxRow)}

@@ -14,7 +14,7 @@ from tests.agents import HttpAgent
 from tests.oauth.endings import reason_of
 from tests.oauth.programs import RETURN_ADDRESS, make_program, refusal_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.prove]
 
 OURS = (
     "agent_oauth_application",

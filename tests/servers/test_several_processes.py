@@ -150,6 +150,7 @@ class Writers:
             assert self.changed.wait_for(lambda: len(self.refusals) >= seen + count, timeout=60)
 
 
+@pytest.mark.prove  # in the ordinary run tests/breaking crashes the database, too
 @pytest.mark.requirement("error.unavailable", "idempotency.identical_retry")
 def test_a_crash_of_the_database_loses_and_doubles_no_write(installation, roomy_pair):
     [(customer_id,)] = installation.query(

@@ -45,6 +45,7 @@ def test_the_patch_touches_the_five_files_that_contributing_names():
 
 # The walks are the same on both databases, and run on both without the new text.
 @pytest.mark.sqlite
+@pytest.mark.prove
 def test_a_new_text_goes_all_the_way_without_being_named_elsewhere(copy):
     walks = ["tests/web/test_draft_fields.py", "tests/web/test_paper_labels.py"]
     done = subprocess.run(  # noqa: S603  our own command

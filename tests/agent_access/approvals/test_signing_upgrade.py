@@ -8,7 +8,11 @@ from tests.interface.issuing import decide, execute, prepare, read
 from tests.signing import demand
 from tests.upgrades import migrate, migrate_back
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("many_calls")]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("many_calls"),
+    pytest.mark.prove,
+]
 
 
 @pytest.fixture

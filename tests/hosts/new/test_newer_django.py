@@ -9,6 +9,7 @@ SETTINGS = test_sign_in.SETTINGS
 
 pytestmark = [
     pytest.mark.sqlite,  # what the two apps do on both databases is asked by their own tests
+    pytest.mark.prove,
     pytest.mark.parametrize("base", environments.VERSIONS, indirect=True, scope="module"),
 ]
 
