@@ -16,8 +16,8 @@ from tests.postgresql import Cluster, copy_cluster
 
 PATIENCE_SECONDS = 60
 PAUSE_SECONDS = 0.05
-STREAMING: LiteralString = "SELECT count(*) FROM pg_stat_replication WHERE sync_state <> 'async'"
-IS_STANDBY: LiteralString = "SELECT pg_is_in_recovery()"
+STREAMING: LiteralString = "SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
+IS_PRIMARY: LiteralString = "SELECT NOT pg_is_in_recovery()"
 
 
 class Pair:
@@ -55,7 +55,7 @@ class Pair:
         self.standby.kill()
         threading.Event().wait(absence)
         self.standby.start()
-        self._wait(self.primary, STREAMING, 1)
+        self._wait(self.primary, STREAMING)
 
     def promote(self) -> None:
         """Kill the primary for good, let the standby take over, and make another standby."""
@@ -63,7 +63,7 @@ class Pair:
         lost.kill()
         self._confirm_with("")
         _ask(self.primary, "SELECT pg_promote()")
-        self._wait(self.primary, IS_STANDBY, False)
+        self._wait(self.primary, IS_PRIMARY)
         shutil.rmtree(lost.folder / "data")
         self.standby = self._join(lost.folder)
 
@@ -73,7 +73,7 @@ class Pair:
         standby = Cluster(self.binaries, folder, fsync=True, **self._settings)
         standby.start()
         self._confirm_with("*")
-        self._wait(self.primary, STREAMING, 1)
+        self._wait(self.primary, STREAMING)
         return standby
 
     def _confirm_with(self, names: str) -> None:
@@ -81,11 +81,12 @@ class Pair:
         for each in (statement.format(names), sql.SQL("SELECT pg_reload_conf()")):
             _ask(self.primary, each)
 
-    def _wait(self, cluster: Cluster, question: LiteralString, answer: Any) -> None:
+    def _wait(self, cluster: Cluster, question: LiteralString) -> None:
+        """Wait until the answer is yes."""
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while _ask(cluster, question) != answer:
+        while not _ask(cluster, question):
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{question} does not become {answer}")
+                raise RuntimeError(f"this never becomes true: {question}")
             time.sleep(PAUSE_SECONDS)
 
 
