@@ -18,6 +18,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from agent_access.connections import ConnectionRequest, create_connection
+from agent_access.database import clock
 from agent_access.models import Connection
 from agent_access.switches import turn_access, turn_sign_in
 from agent_access.tools import registry
@@ -42,6 +43,9 @@ pytest_plugins = [
     "tests.valkey",
     "tests.workers",
 ]
+
+
+ASK_DATABASE = clock._ask_database
 
 
 @receiver(connection_created)
@@ -72,6 +76,18 @@ def _a_test_is_outside_of_all_transactions() -> Iterator[None]:
 
     with patch.object(Atomic, "__enter__", enter_as_outermost):
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _the_database_has_the_clock_of_the_test() -> Iterator[None]:
+    """Let the database be at the time to which a test moves the clock of its process."""
+    with patch.object(clock, "_ask_database", timezone.now):
+        yield
+
+
+@pytest.fixture
+def _the_database_has_its_own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "_ask_database", ASK_DATABASE)
 
 
 @pytest.fixture(autouse=True)
