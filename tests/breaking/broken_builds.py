@@ -11,12 +11,14 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
 from agent_access import audit, execution, receipts
 from agent_access.approvals import engine
 from agent_access.approvals.kinds import Clock
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.calls import ToolCall, ToolResult
+from agent_access.database import clock
 from agent_access.fields import ToolInput
 from agent_access.keys import to_key
 from agent_access.models import Receipt
@@ -76,6 +78,7 @@ CHANGES: dict[Build, list[tuple[ModuleType, str, Callable[..., Any]]]] = {
     Build.RECEIPT_OUTSIDE: [(execution, "_write", write_before_the_receipt)],
     Build.MAXIMUM_PLUS_ONE: [(issuing, "next_number", number_after_the_highest)],
     Build.APPROVAL_NOT_READ: [(engine, "_lock_and_read", review_without_reading)],
+    Build.MACHINES_CLOCK: [(clock, "_ask_database", timezone.now)],
 }
 
 

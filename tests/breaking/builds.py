@@ -12,6 +12,7 @@ class Build(StrEnum):
     RECEIPT_OUTSIDE = "receipt outside the transaction"
     MAXIMUM_PLUS_ONE = "number from MAX + 1"
     APPROVAL_NOT_READ = "approval not read again"
+    MACHINES_CLOCK = "approval by the clock of each machine"
 
     @property
     def application(self) -> str:

@@ -73,14 +73,14 @@ class DiskFault(Fault):
     def _resize(self, size: int) -> bool:
         # The kernel takes whole pages, and refuses less than is used.
         whole = math.ceil(size / os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PAGE_SIZE")
-        command = ["mount", "-o", f"remount,size={whole}", self._disk]
+        command = ["mount", "-o", f"remount,size={whole}", str(self._disk)]
         done = subprocess.run(command, check=False, capture_output=True)  # noqa: S603  ours
         return done.returncode == 0
 
 
 def _mount(place: Path, options: str) -> None:
     """Mount a file system in memory; raise UnavailableFaultError where nobody may."""
-    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", place]
+    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
     try:
         done = subprocess.run(command, check=False, capture_output=True)  # noqa: S603  ours
     except FileNotFoundError:

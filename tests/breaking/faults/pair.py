@@ -16,7 +16,11 @@ from tests.postgresql import Cluster, copy_cluster
 
 PATIENCE_SECONDS = 60
 PAUSE_SECONDS = 0.05
-STREAMING: LiteralString = "SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
+IS_FOLLOWED: LiteralString = """
+    SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming' AND (
+        sync_state = 'sync' OR current_setting('synchronous_standby_names') = ''
+    )
+"""
 IS_PRIMARY: LiteralString = "SELECT NOT pg_is_in_recovery()"
 
 
@@ -24,11 +28,15 @@ class Pair:
     """A primary and a synchronous standby; after a promotion they have changed places.
 
     A commit is confirmed only when the standby has it on its disk, but for the moments after a
-    promotion in which there is no standby yet, as a tool of failover does it.
+    promotion in which there is no standby yet, as a tool of failover does it. A pair that is not
+    synchronous confirms at once: nobody should have one.
     """
 
-    def __init__(self, primary: Cluster, folder: Path, settings: dict[str, str]) -> None:
+    def __init__(
+        self, primary: Cluster, folder: Path, settings: dict[str, str], *, is_synchronous: bool
+    ) -> None:
         self.primary, self._settings = primary, settings
+        self._names = "*" if is_synchronous else ""
         self.binaries = primary.binaries
         self._folders = [primary.folder, folder]
         self.standby = self._join(folder)
@@ -55,13 +63,19 @@ class Pair:
         self.standby.kill()
         threading.Event().wait(absence)
         self.standby.start()
-        self._wait(self.primary, STREAMING)
+        self._wait(self.primary, IS_FOLLOWED)
 
-    def promote(self) -> None:
-        """Kill the primary for good, let the standby take over, and make another standby."""
+    def promote(self, *, cut_off: float = 0) -> None:
+        """Kill the primary for good, let the standby take over, and make another standby.
+
+        For so many seconds before, the standby hears nothing from the primary any more.
+        """
+        if cut_off:
+            self._set(self.standby, "primary_conninfo", "")
+            threading.Event().wait(cut_off)
         lost, self.primary = self.primary, self.standby
         lost.kill()
-        self._confirm_with("")
+        self._set(self.primary, "synchronous_standby_names", "")
         _ask(self.primary, "SELECT pg_promote()")
         self._wait(self.primary, IS_PRIMARY)
         shutil.rmtree(lost.folder / "data")
@@ -72,14 +86,14 @@ class Pair:
         copy_cluster(self.primary, folder)
         standby = Cluster(self.binaries, folder, fsync=True, **self._settings)
         standby.start()
-        self._confirm_with("*")
-        self._wait(self.primary, STREAMING)
+        self._set(self.primary, "synchronous_standby_names", self._names)
+        self._wait(self.primary, IS_FOLLOWED)
         return standby
 
-    def _confirm_with(self, names: str) -> None:
-        statement = sql.SQL("ALTER SYSTEM SET synchronous_standby_names = {}")
-        for each in (statement.format(names), sql.SQL("SELECT pg_reload_conf()")):
-            _ask(self.primary, each)
+    def _set(self, cluster: Cluster, name: str, value: str) -> None:
+        statement = sql.SQL("ALTER SYSTEM SET {} = {}").format(sql.Identifier(name), value)
+        for each in (statement, sql.SQL("SELECT pg_reload_conf()")):
+            _ask(cluster, each)
 
     def _wait(self, cluster: Cluster, question: LiteralString) -> None:
         """Wait until the answer is yes."""
@@ -91,13 +105,15 @@ class Pair:
 
 
 @contextmanager
-def run_pair(binaries: Path, folder: Path, **settings: str) -> Iterator[Pair]:
+def run_pair(
+    binaries: Path, folder: Path, *, is_synchronous: bool = True, **settings: str
+) -> Iterator[Pair]:
     """Run a pair in two folders below this one until the end of the context."""
     first = Cluster(binaries, folder / "postgresql", fsync=True, **settings)
     running: list[Cluster | Pair] = [first]
     first.start()
     try:
-        pair = Pair(first, folder / "postgresql-2", settings)
+        pair = Pair(first, folder / "postgresql-2", settings, is_synchronous=is_synchronous)
         running = [pair]
         yield pair
     finally:

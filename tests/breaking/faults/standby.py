@@ -16,10 +16,14 @@ LONGEST_ABSENCE_SECONDS = 4.0
 
 
 class StandbyFault(Fault):
+    is_synchronous = True
+
     @override
     @contextmanager
     def prepare(self, binaries: Path, folder: Path) -> Iterator[Database]:
-        with run_pair(binaries, folder, **CLUSTER_SETTINGS) as self._pair:
+        with run_pair(
+            binaries, folder, is_synchronous=self.is_synchronous, **CLUSTER_SETTINGS
+        ) as self._pair:
             yield self._pair
 
     @override
@@ -27,7 +31,11 @@ class StandbyFault(Fault):
         def kill_standby() -> None:
             self._pair.kill_standby(chance.uniform(0, LONGEST_ABSENCE_SECONDS))
 
+        def cut_off_and_promote() -> None:
+            self._pair.promote(cut_off=chance.uniform(0, LONGEST_ABSENCE_SECONDS))
+
         return {
             "primary killed, standby promoted": self._pair.promote,
+            "standby cut off, then promoted": cut_off_and_promote,
             "standby killed": kill_standby,
         }
