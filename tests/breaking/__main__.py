@@ -10,6 +10,7 @@ from tempfile import mkdtemp
 
 from tqdm import tqdm
 
+import tests.breaking.alone  # noqa: F401  before what needs it
 from tests.breaking.faults import FAULTS
 from tests.breaking.faults.fault import UnavailableFaultError
 from tests.breaking.grounds import open_grounds
@@ -31,6 +32,7 @@ def main() -> int:
     # What a developer's shell says must reach no server.
     os.environ.update(SETTINGS)
     folder = Path(mkdtemp(prefix="breaking-"))
+    folder.chmod(0o711)  # the account of PostgreSQL passes through it
     report = _run(folder, options)
     print(report.table())  # noqa: T201  what was asked for
     if options.result:
