@@ -17,7 +17,7 @@ from tests.breaking.grounds import open_grounds
 from tests.breaking.machine import describe_machine
 from tests.breaking.report import Report
 from tests.breaking.run import Plan, break_service
-from tests.breaking.sums import add_up
+from tests.breaking.sums import add_up, compare
 from tests.environment import SETTINGS
 
 CLIENTS = 12
@@ -33,11 +33,13 @@ def main() -> int:
     os.environ.update(SETTINGS)
     folder = Path(mkdtemp(prefix="breaking-"))
     folder.chmod(0o711)  # the account of PostgreSQL passes through it
-    report = _run(folder, options)
-    print(report.table())  # noqa: T201  what was asked for
+    reports = _run(folder, options)
+    report = add_up(list(reports.values()))
+    table = f"{report.table()}\n\n{compare(reports)}" if len(reports) > 1 else report.table()
+    print(table)  # noqa: T201  what was asked for
     if options.result:
-        options.result.write_text(_write_result(report, options), encoding="utf-8")
-    if report.is_clean:
+        options.result.write_text(_write_result(table, options), encoding="utf-8")
+    if all(each.is_clean for each in reports.values()):
         shutil.rmtree(folder)
         return 0
     print(f"\n{report.cases()}\n\nThe logs are in {folder}.")  # noqa: T201  as above
@@ -58,25 +60,25 @@ def _read_options() -> Namespace:
     return parser.parse_args()
 
 
-def _write_result(report: Report, options: Namespace) -> str:
+def _write_result(table: str, options: Namespace) -> str:
     faults = "".join(f" --fault {fault}" for fault in options.fault or ())
     command = f"./dev break --minutes {options.minutes:g} --seed {options.seed}{faults}"
-    return f"# What `{command}` found\n\n{describe_machine()}.\n\n{report.table()}\n"
+    return f"# What `{command}` found\n\n{describe_machine()}.\n\n{table}\n"
 
 
-def _run(folder: Path, options: Namespace) -> Report:
-    """Break the service by one fault after the other, and add up what was found."""
+def _run(folder: Path, options: Namespace) -> dict[str, Report]:
+    """Break the service by one fault after the other, and return what each came to, by name."""
     names = options.fault or list(FAULTS)
     seconds = options.minutes * SECONDS_OF_A_MINUTE / len(names)
-    reports: list[Report] = []
+    reports: dict[str, Report] = {}
     for name in names:
         try:
-            reports += _break_by(name, folder / name, seconds, options.seed)
+            reports[name] = add_up([*_break_by(name, folder / name, seconds, options.seed)])
         except UnavailableFaultError as error:
             print(f"{name} is left out. {error}")  # noqa: T201  what a reader has to know
     if not reports:
         sys.exit(2)
-    return add_up(reports)
+    return reports
 
 
 def _break_by(name: str, folder: Path, seconds: float, seed: int) -> Iterator[Report]:

@@ -17,6 +17,10 @@ from tests.breaking.faults.fault import Database, Deed, Fault, UnavailableFaultE
 from tests.breaking.servers import Server
 
 PASS_SECONDS = 60.0
+# After which the first migrate is killed, at most.
+LONGEST_SECONDS = 5.0
+# It gives up where calls under way hold a table for too long, and is run again.
+ATTEMPTS = 5
 
 
 class MigrationFault(Fault):
@@ -35,35 +39,52 @@ class MigrationFault(Fault):
 
     @override
     def deeds(self, servers: Sequence[Server], chance: Random) -> Mapping[str, Deed]:
+        def begin() -> None:
+            migrate(servers[0], for_seconds=chance.uniform(0, LONGEST_SECONDS))
+
+        def finish() -> None:
+            migrate(servers[0])
+
         def upgrade(server: Server) -> Deed:
             return lambda: server.upgrade(PROJECT_FOLDER)
 
-        def step() -> None:
-            if self._steps:
-                self._steps.pop(0)()
-
         order = chance.sample(list(servers), len(servers))
-        self._steps = [lambda: migrate(servers[0]), *(upgrade(server) for server in order)]
-        return {"upgrade taken a step further": step}
+        self._steps = [begin, finish, *(upgrade(server) for server in order)]
+        return {"upgrade taken a step further": self._step}
+
+    def _step(self) -> None:
+        if self._steps:
+            self._steps.pop(0)()
 
     @override
     def calm(self) -> None:
         while self._steps:
-            self._steps.pop(0)()
+            self._step()
 
 
-def migrate(server: Server) -> None:
-    """Migrate the database of a server to this release, beside whatever runs."""
-    done = subprocess.run(
-        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
-        cwd=PROJECT_FOLDER,
-        env=server.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"The migrate under load failed:\n{done.stderr}")
+def migrate(server: Server, *, for_seconds: float | None = None) -> None:
+    """Migrate the database of a server to this release, beside whatever runs.
+
+    After so many seconds it is killed, wherever it is by then; otherwise it is run until it ends
+    well, a few times at most.
+    """
+    for _ in range(ATTEMPTS):
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
+            cwd=PROJECT_FOLDER,
+            env=server.environment,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            _, told = process.communicate(timeout=for_seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return
+        if not process.returncode:
+            return
+    raise RuntimeError(f"The migrate under load failed:\n{told}")
 
 
 def find_release_before(repository: Path) -> str:
