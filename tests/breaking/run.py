@@ -54,9 +54,10 @@ def break_service(grounds: Grounds, plan: Plan, *, progress: Progress) -> Report
             crowd.finish()
         seconds = time.monotonic() - begun
         told, evidence = read_testimony(logs), grounds.read_evidence()
+        effects = grounds.fault.effects(servers)
         only_here = grounds.fault.columns(grounds.url)
     found = {**find_all(evidence, told), **only_here}
-    return sum_up(told, evidence, found, deeds=killer.done, seconds=seconds)
+    return sum_up(told, evidence, found, deeds={**killer.done, **effects}, seconds=seconds)
 
 
 def _count_seconds(plan: Plan, crowd: Crowd) -> Iterator[float]:

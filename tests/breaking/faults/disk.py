@@ -48,6 +48,8 @@ class DiskFault(Fault):
 
     @override
     def deeds(self, servers: Sequence[Server], chance: Random) -> Mapping[str, Deed]:
+        self._stops = 0
+
         def fill() -> None:
             self._leave(chance.choice(LEFT))
             threading.Event().wait(chance.uniform(SHORTEST_SECONDS, LONGEST_SECONDS))
@@ -60,7 +62,12 @@ class DiskFault(Fault):
         """Make room, and start what stopped for lack of it."""
         self._resize(BYTES)
         if not self._cluster.is_running:
+            self._stops += 1
             self._cluster.start()
+
+    @override
+    def effects(self, servers: Sequence[Server]) -> Mapping[str, int]:
+        return {"PostgreSQL stopped for want of room": self._stops}
 
     def _leave(self, rest: int) -> None:
         """Leave so many bytes; what is written meanwhile may be more, then it is tried again."""

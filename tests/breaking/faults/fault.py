@@ -65,6 +65,10 @@ class Fault:
     def calm(self) -> None:
         """Take back whatever is still wrong, before the clients end their last round."""
 
+    def effects(self, servers: Sequence[Server]) -> Mapping[str, int]:
+        """Return how often something came of the fault, by the words that the report has."""
+        return {}
+
     def columns(self, url: str) -> Mapping[str, list[str]]:
         """Return what must not be, with its cases, where only this fault could cause it."""
         return {}

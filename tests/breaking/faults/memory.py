@@ -1,61 +1,55 @@
-"""Workers that get no more memory for some seconds."""
+"""Workers that have no memory left for some seconds."""
 
-import resource
-import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
 from typing_extensions import override
 
-from tests.breaking.faults.fault import Deed, Fault
+from tests.breaking.builds import Build
+from tests.breaking.faults.fault import Database, Deed, Fault
+from tests.breaking.hunger import VARIABLE, make_hungry
 from tests.breaking.servers import Server
 
-KIB, MIB = 1024, 1024**2
-# What a worker may still take: nothing, or what is soon used up.
-LEFT = (0, MIB, 4 * MIB)
-SHORTEST_SECONDS, LONGEST_SECONDS = 1.0, 5.0
-UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+SHORTEST_SECONDS, LONGEST_SECONDS = 0.5, 5.0
+# What Python says, and what Rust says before it ends the process.
+SIGNS = ("MemoryError", "memory allocation of")
 
 
 class MemoryFault(Fault):
-    """The limit on the address space of a process that runs, set from outside (prlimit)."""
+    """A thread within the worker takes it all, so that all others fail wherever they are."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._limited: dict[int, threading.Timer] = {}
+    @override
+    @contextmanager
+    def prepare(self, binaries: Path, folder: Path) -> Iterator[Database]:
+        self._folder = folder
+        with super().prepare(binaries, folder) as database:
+            yield database
+
+    @override
+    def application(self, build: Build) -> str:
+        return "tests.breaking.hungry_wsgi:application"
+
+    @override
+    def environment(self, place: int) -> dict[str, str]:
+        # With an arena of its own (glibc) each thread would keep what nobody can take.
+        return {VARIABLE: str(self._file(place)), "MALLOC_ARENA_MAX": "1"}
 
     @override
     def deeds(self, servers: Sequence[Server], chance: Random) -> Mapping[str, Deed]:
-        def limit() -> None:
-            for worker in chance.choice(servers).workers:
-                seconds = chance.uniform(SHORTEST_SECONDS, LONGEST_SECONDS)
-                self._limit(worker, left=chance.choice(LEFT), seconds=seconds)
+        def take_memory() -> None:
+            seconds = chance.uniform(SHORTEST_SECONDS, LONGEST_SECONDS)
+            make_hungry(self._file(chance.randrange(len(servers))), seconds)
 
-        return {"memory of a worker limited": limit}
+        return {"memory of a worker taken": take_memory}
 
     @override
-    def calm(self) -> None:
-        for worker, lifting in self._limited.items():
-            lifting.cancel()
-            _lift(worker)
+    def effects(self, servers: Sequence[Server]) -> Mapping[str, int]:
+        logs = [server.log.read_text(encoding="utf-8", errors="replace") for server in servers]
+        return {
+            "lines that tell of no memory": sum(log.count(sign) for log in logs for sign in SIGNS)
+        }
 
-    def _limit(self, worker: int, *, left: int, seconds: float) -> None:
-        with suppress(ProcessLookupError, FileNotFoundError):
-            soft = _read_size(worker) + left
-            resource.prlimit(worker, resource.RLIMIT_AS, (soft, resource.RLIM_INFINITY))
-            lifting = threading.Timer(seconds, _lift, [worker])
-            lifting.start()
-            self._limited[worker] = lifting
-
-
-def _read_size(worker: int) -> int:
-    """Return the address space that a process takes, in bytes."""
-    pages = int(Path(f"/proc/{worker}/statm").read_text(encoding="ascii").split()[0])
-    return pages * resource.getpagesize()
-
-
-def _lift(worker: int) -> None:
-    with suppress(ProcessLookupError):
-        resource.prlimit(worker, resource.RLIMIT_AS, UNLIMITED)
+    def _file(self, place: int) -> Path:
+        return self._folder / f"hunger-{place}"

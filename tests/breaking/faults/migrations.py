@@ -57,6 +57,10 @@ class MigrationFault(Fault):
             self._steps.pop(0)()
 
     @override
+    def effects(self, servers: Sequence[Server]) -> Mapping[str, int]:
+        return {"company migrated while it worked": 1}
+
+    @override
     def calm(self) -> None:
         while self._steps:
             self._step()
@@ -68,6 +72,7 @@ def migrate(server: Server, *, for_seconds: float | None = None) -> None:
     After so many seconds it is killed, wherever it is by then; otherwise it is run until it ends
     well, a few times at most.
     """
+    told = ""
     for _ in range(ATTEMPTS):
         process = subprocess.Popen(
             [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
