@@ -45,6 +45,7 @@ pytest_plugins = [
 ]
 
 
+# The plugin lets the database have the clock of the test.
 ASK_DATABASE = clock._ask_database
 
 
@@ -75,13 +76,6 @@ def _a_test_is_outside_of_all_transactions() -> Iterator[None]:
         enter(block)
 
     with patch.object(Atomic, "__enter__", enter_as_outermost):
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _the_database_has_the_clock_of_the_test() -> Iterator[None]:
-    """Let the database be at the time to which a test moves the clock of its process."""
-    with patch.object(clock, "_ask_database", timezone.now):
         yield
 
 
