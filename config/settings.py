@@ -268,7 +268,7 @@ LOGGING = {
     },
     "handlers": {
         "stderr": {
-            "class": "logging.StreamHandler",
+            "class": "config.operations.log_lines.StandardError",
             "formatter": ENVIRONMENT.LOG_FORMAT,
             "filters": ["refused"],
         }

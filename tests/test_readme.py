@@ -11,6 +11,7 @@ from agent_access.listing import TOOLS_LIST
 from agent_access.tools import API_PATH, registry
 from config.environment import PROJECT_FOLDER, Environment
 from invoicing.agent_host import SCOPES
+from tests.breaking.faults import FAULTS
 
 MOST_LINES = 150
 
@@ -117,6 +118,11 @@ def test_the_figures_of_crashes_are_those_of_the_last_run():
     wrong = [name.strip("*") for name, _ in rows if name.startswith("**")]
     assert len(wrong) == 13
     assert [name for name in wrong if figures.get(name)] == []
+
+
+def test_the_table_of_faults_has_all_that_a_run_can_be_asked_for():
+    told = {row[0].strip("`") for row in read_table("docs/quality.md", "`--fault`")[1:]}
+    assert told == FAULTS.keys() - {"kills"}
 
 
 def test_plain_defaults_in_the_table_of_settings_are_the_real_ones():

@@ -3,8 +3,11 @@
 import json
 import logging
 import os
+import sys
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
+from typing import TextIO
 
 from typing_extensions import override
 
@@ -18,6 +21,8 @@ TEXT = "{asctime} {levelname} {name} [{request_id}] {message}"
 REFUSALS = "django.security."
 FORGED_FORMS = "django.security.csrf"
 REFUSED = "A request was refused."
+# Of which logger, and the class of the error.
+UNWRITTEN = "A line of %s could not be written (%s)."
 
 
 class RefusedRequests(logging.Filter):
@@ -43,6 +48,24 @@ def _leave_out_what_was_sent(record: logging.LogRecord) -> None:
         record.args = (str(reason).partition(" - ")[0], *rest)
     else:
         record.msg, record.args = REFUSED, ()
+
+
+class StandardError(logging.StreamHandler[TextIO]):
+    """Writes lines to standard error, and where one cannot be written, only that it cannot.
+
+    logging itself would write the record as it is, and every error behind it, with the rows and
+    secrets that they quote.
+    """
+
+    @override
+    def handleError(self, record: logging.LogRecord) -> None:
+        # What failed once may fail again: then the line is lost, and nobody's request with it.
+        with suppress(Exception):
+            error = sys.exc_info()[1]
+            said = UNWRITTEN % (record.name, type(error).__name__)
+            told = {"name": __name__, "levelno": logging.ERROR, "levelname": "ERROR", "msg": said}
+            self.stream.write(self.format(logging.makeLogRecord(told)) + self.terminator)
+            self.flush()
 
 
 def server_lines() -> logging.Formatter:

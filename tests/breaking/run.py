@@ -5,7 +5,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
+from tempfile import mkdtemp
 
 from tests.breaking.builds import Build
 from tests.breaking.columns import find_all
@@ -38,10 +40,9 @@ class Plan:
 
 def break_service(grounds: Grounds, plan: Plan, *, progress: Progress) -> Report:
     """Break the service for as long as planned and return what was found."""
-    logs = grounds.folder / f"logs-{plan.build.name}"
-    logs.mkdir()
+    logs = Path(mkdtemp(prefix=f"logs-{plan.build.name}-", dir=grounds.folder))
     with grounds.serve(plan.build, count=plan.servers) as servers:
-        killer = Killer(grounds.cluster, grounds.valkey, servers, _choices(plan, "killer"))
+        killer = Killer(grounds, servers, _choices(plan, "killer"))
         crowd = Crowd(grounds.facts, servers, logs, seed=plan.seed, habits=plan.habits)
         begun = time.monotonic()
         with crowd:
@@ -53,8 +54,10 @@ def break_service(grounds: Grounds, plan: Plan, *, progress: Progress) -> Report
             crowd.finish()
         seconds = time.monotonic() - begun
         told, evidence = read_testimony(logs), grounds.read_evidence()
-    found = find_all(evidence, told)
-    return sum_up(told, evidence, found, deeds=killer.done, seconds=seconds)
+        effects = grounds.fault.effects(servers)
+        only_here = grounds.fault.columns(grounds.url)
+    found = {**find_all(evidence, told), **only_here}
+    return sum_up(told, evidence, found, deeds={**killer.done, **effects}, seconds=seconds)
 
 
 def _count_seconds(plan: Plan, crowd: Crowd) -> Iterator[float]:

@@ -159,12 +159,16 @@ def _mcp_request(call: Call) -> tuple[str, str, bytes, dict[str, str]]:
 
 
 def _read_http(response: HTTPResponse, content: str) -> Reply:
+    if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return _reply(response, UNAVAILABLE, content)
     if response.status < HTTPStatus.BAD_REQUEST:
         return _reply(response, OK, content)
     return _reply(response, str(json.loads(content)["error"]["code"]), content)
 
 
 def _read_mcp(response: HTTPResponse, content: str) -> Reply:
+    if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return _reply(response, UNAVAILABLE, content)
     answer = json.loads(content)
     if "error" in answer:
         return _reply(response, str(answer["error"]["data"]["code"]), content)

@@ -12,7 +12,8 @@ from uuid import uuid4
 import pytest
 
 from agent_access.request_facts import forget_request, note
-from config.operations.log_lines import JsonLines, TextLines
+from config.environment import PROJECT_FOLDER
+from config.operations.log_lines import JsonLines, StandardError, TextLines
 from config.settings import LOGGING
 from tests.browsers import Browser
 
@@ -163,3 +164,49 @@ def test_a_forged_form_is_a_line_without_where_it_came_from(log, db, field):
     assert browser.post("/sign-in", {}, headers={field: elsewhere}).status_code == 403
     [line] = [each for each in log.getvalue().splitlines() if "django.security" in each]
     assert line.endswith(f"Forbidden ({field} checking failed): /sign-in")
+
+
+def fail(record: logging.LogRecord) -> str:
+    raise MemoryError
+
+
+@pytest.mark.parametrize("formatter", [TEXT, JsonLines()], ids=["text", "json"])
+def test_of_a_line_that_cannot_be_written_only_that_is_told(formatter, capsys, monkeypatch):
+    stream = StringIO()
+    handler = StandardError(stream)
+    handler.setFormatter(formatter)
+    # Only the first line fails, as where memory is short for a moment.
+    ways = iter([fail, handler.format])
+
+    def write(record: logging.LogRecord) -> str:
+        return next(ways)(record)
+
+    monkeypatch.setattr(handler, "format", write)
+    record = make_record("secret %s", "secret", error=ValueError("DETAIL: a whole row, secret"))
+
+    handler.emit(record)
+
+    told = stream.getvalue()
+    assert "A line of some.logger could not be written (MemoryError)." in told
+    assert told.count("\n") == 1
+    assert "secret" not in told
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_line_that_cannot_be_written_at_all_is_lost(capsys):
+    stream = StringIO()
+    handler = StandardError(stream)
+    stream.close()
+
+    handler.emit(make_record("secret"))
+
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", ["the service", "granian"])
+def test_every_handler_of_the_log_hides_what_it_cannot_write(name):
+    granian = json.loads((PROJECT_FOLDER / "deploy/granian.json").read_text(encoding="utf-8"))
+    handlers = {"the service": LOGGING, "granian": granian}[name]["handlers"]
+    assert {each["class"] for each in handlers.values()} == {
+        f"{StandardError.__module__}.{StandardError.__qualname__}"
+    }
