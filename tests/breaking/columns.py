@@ -200,7 +200,8 @@ def find_disorder(evidence: Evidence, told: Testimony) -> Iterator[str]:
     for before, after in pairwise(numbered):
         if before.series_id != after.series_id:
             continue
-        if after.committed_at < before.committed_at or _dated(after) < _dated(before) - CLOCKS_DIFFER:
+        is_dated_before = _dated(after) < _dated(before) - CLOCKS_DIFFER
+        if after.committed_at < before.committed_at or is_dated_before:
             yield f"{after.number} came before {before.number}"
 
 
