@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.breaking.machine import describe_machine
 from tests.postgresql import Cluster, find_binaries
 from tests.rehearsal.lines import archiving_settings, base_script, restore_script, run_as_server
 from tests.rehearsal.steps import Backup, Findings, check_restored
@@ -42,11 +43,16 @@ def say(words: str) -> None:
 def main() -> int:
     parser = ArgumentParser(prog="python -m tests.rehearsal", description=__doc__)
     parser.add_argument("--invoices", type=int, default=50, help="before and after the moment")
+    parser.add_argument("--result", type=Path, metavar="FILE", help="where the table is kept")
     options = parser.parse_args()
     collect_static_files()
     with open_books() as books, books.serve(1, **ROOMY) as [process]:
         findings = rehearse(books, Work(books, process), invoices=options.invoices)
     say(findings.table())
+    if options.result:
+        command = f"python -m tests.rehearsal --invoices {options.invoices}"
+        head = f"# What `{command}` found\n\n{describe_machine()}.\n"
+        options.result.write_text(head + findings.table() + "\n", encoding="utf-8")
     return int(not findings.are_clean)
 
 
