@@ -64,6 +64,8 @@ def audit() -> int:
     command = ["-m", "pip_audit", "--requirement", str(REQUIREMENTS), "--require-hashes"]
     told = _run(*command, "--disable-pip", "--progress-spinner=off", "--format=json")
     found = read_audit(told.stdout)
+    if not told.stdout:
+        print(*told.stderr.splitlines()[-1:])  # noqa: T201  why it broke off
     print(*found.known, found.sentence(), sep="\n")  # noqa: T201  said to a person
     return found.status(is_required=os.environ.get("REQUIRE_AUDIT") == "1")
 
