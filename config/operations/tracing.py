@@ -48,9 +48,6 @@ OTHER = "OTHER"
 TABLE = re.compile(r'\b(?:FROM|INTO|UPDATE)\s+"?([a-z0-9_]+)"?')
 IDENTIFIER = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-# An error's message may hold what was sent. The log has its trace, in which that is hidden.
-TELL_NO_ERROR = {"record_exception": False, "set_status_on_exception": False}
-
 _Result = TypeVar("_Result")
 
 
@@ -81,7 +78,8 @@ class Tracing:
             context=Context(),
             kind=SpanKind.SERVER,
             links=_find_links(environ),
-            **TELL_NO_ERROR,
+            record_exception=False,  # its message may hold what was sent; the log hides that
+            set_status_on_exception=False,
         ) as span:
             yield lambda method, path, status: _describe(span, method, path, status)
 
@@ -116,7 +114,8 @@ class Tracing:
             f"{operation} {table}".strip(),
             kind=SpanKind.CLIENT,
             attributes={key: value for key, value in told.items() if value},
-            **TELL_NO_ERROR,
+            record_exception=False,  # its message may hold what was sent; the log hides that
+            set_status_on_exception=False,
         ) as span:
             try:
                 return execute(sql, params, many, context)
@@ -139,7 +138,7 @@ def _describe(span: Span, method: str, path: str, status: int) -> None:
     # Of an address that is not there the name would be a stranger's words.
     place = IDENTIFIER.sub("*", path) if status != HTTPStatus.NOT_FOUND else ""
     span.update_name(facts.tool or f"{method} {place}".strip())
-    told = {
+    told: dict[str, str | int] = {
         "http.request.method": method,
         "url.path": path,
         "http.response.status_code": status,

@@ -75,4 +75,5 @@ def run_as_server(cluster: Cluster, script: str, *, backup: Path, moment: str = 
     )
     if done.returncode:
         raise RuntimeError(f"{script}\n{done.stdout}{done.stderr}")
-    return done.stdout
+    printed: str = done.stdout
+    return printed

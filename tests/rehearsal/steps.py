@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 
 import psycopg
@@ -89,7 +90,10 @@ def check_restored(
     findings.note(
         "the series moves past the lost numbers", lambda: require_next_number(books, work, later)
     )
-    findings.note("the audit is whole, and agents work again", lambda: require_work(books, work))
+    findings.note(
+        "the audit is whole, and new connections work, old ones not",
+        lambda: require_work(books, work),
+    )
 
 
 def require_content(books: Installation, backup: Backup) -> None:
@@ -132,7 +136,7 @@ def require_all_ended(books: Installation, work: Work) -> None:
     books.manage("agent_access", "off")
     require(books.query(LIVE) == [(0,)], "a connection is alive")
     status = work.write_draft(work.credential).status
-    require(status == 401, f"an old credential gets {status}")
+    require(status == HTTPStatus.NOT_FOUND, f"while access is off, a call gets {status}")
 
 
 def require_next_number(books: Installation, work: Work, later: list[str]) -> None:
@@ -148,6 +152,8 @@ def require_next_number(books: Installation, work: Work, later: list[str]) -> No
 def require_work(books: Installation, work: Work) -> None:
     books.manage("verify_audit")
     books.manage("agent_access", "on")
+    status = work.write_draft(work.credential).status
+    require(status == HTTPStatus.UNAUTHORIZED, f"a connection from before gets {status}")
     _, credential = books.connect("After the restore")
-    answer = work.write_draft(credential)
-    require(answer.status == 201, f"a draft gets {answer.status}")
+    status = work.write_draft(credential).status
+    require(status == HTTPStatus.CREATED, f"a new connection gets {status}")
