@@ -45,6 +45,7 @@ def restore_script() -> str:
 def series_statements(*, year: int, last_number: int) -> str:
     """Return the statements that move the series of invoices past the last number."""
     text = OPERATIONS.read_text(encoding="utf-8")
+    block: str
     [block] = re.findall(r"^ +(BEGIN;.*?COMMIT;)$", text, re.DOTALL | re.MULTILINE)
     moved = block.replace(LAST_NUMBER, f"(gen_random_uuid(), 'invoice', {year}, {last_number})")
     if moved == block:
