@@ -3,7 +3,7 @@
 import os
 import re
 from base64 import urlsafe_b64decode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from email.utils import parseaddr
 from ipaddress import IPv4Address, IPv6Address
@@ -56,7 +56,7 @@ LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 HOST = rf"(?P<name>{LABEL}(\.{LABEL})*)|\[(?P<ipv6>[0-9a-f:.]+)\]"
 APPLICATION_URL = re.compile(rf"https://({HOST})(:(?P<port>[0-9]+))?/?", re.ASCII | re.IGNORECASE)
 # With a path and a query, but no user and no fragment.
-STAMP_URL = re.compile(
+HTTP_URL = re.compile(
     rf"https?://({HOST})(:(?P<port>[0-9]{{1,5}}))?(/[!-\"$-~]*)?", re.ASCII | re.IGNORECASE
 )
 WEB_PUSH_KEY = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -191,14 +191,18 @@ def _is_private_key(text: str) -> bool:
     return 0 < int.from_bytes(urlsafe_b64decode(f"{text}=")) < P256_ORDER
 
 
-def _stamp_url(value: str) -> str:
-    parts = STAMP_URL.fullmatch(value)
-    if value and not (parts and 1 <= int(parts["port"] or HTTPS_PORT) <= LAST_PORT):
-        raise ValueError(
-            "must be an https:// or http:// address without a password, such as"
-            " https://stamps.example/tsr"
-        )
-    return value
+def _http_url(example: str) -> Callable[[str], str]:
+    """Return what checks an address of another service; the example is named where it is wrong."""
+
+    def check(value: str) -> str:
+        parts = HTTP_URL.fullmatch(value)
+        if value and not (parts and 1 <= int(parts["port"] or HTTPS_PORT) <= LAST_PORT):
+            raise ValueError(
+                f"must be an https:// or http:// address without a password, such as {example}"
+            )
+        return value
+
+    return check
 
 
 def _metrics_address(value: str) -> str:
@@ -294,7 +298,8 @@ class Environment(BaseSettings):
     WEB_PUSH_KEY: Annotated[Secret, AfterValidator(_web_push_key)] = SecretStr("")
     EMAIL_URL: Annotated[Text, AfterValidator(_email_url), Field(repr=False)] = ""
     EMAIL_FROM: Annotated[Text, AfterValidator(_email_from)] = ""
-    STAMP_URL: Annotated[str, AfterValidator(_stamp_url)] = ""
+    STAMP_URL: Annotated[str, AfterValidator(_http_url("https://stamps.example/tsr"))] = ""
+    TRACES_URL: Annotated[str, AfterValidator(_http_url("http://127.0.0.1:4318/v1/traces"))] = ""
 
 
 def find_misspelt(names: Iterable[str]) -> dict[str, str]:

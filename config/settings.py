@@ -254,6 +254,7 @@ OAUTH2_PROVIDER = {
 # EMAIL_BACKEND and what it needs.
 globals().update(parse_email_url(ENVIRONMENT.EMAIL_URL))
 METRICS_ADDRESS = ENVIRONMENT.METRICS_ADDRESS
+TRACES_URL = ENVIRONMENT.TRACES_URL
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

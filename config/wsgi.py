@@ -20,6 +20,7 @@ from config.operations.log_lines import is_json, server_lines
 from config.operations.metrics import serve_metrics
 from config.operations.readiness import NotReadyError, Readiness, ServiceProbe, require_files
 from config.operations.request_log import RequestLog
+from config.operations.spans import send_spans
 from mcp_gateway.endpoint import load_views
 
 logger = logging.getLogger(__name__)
@@ -59,6 +60,7 @@ def _load() -> HealthApplication:
     django.setup(set_prefix=False)
     _require_what_it_needs()
     serve_metrics(settings.METRICS_ADDRESS)
+    send_spans(settings.TRACES_URL)
     # Imports the views now, so that the first caller need not wait for them.
     import_module(settings.ROOT_URLCONF)
     is_ready = Readiness(ServiceProbe()).read

@@ -33,6 +33,7 @@ SETTINGS = {
     "EMAIL_URL": "",
     "EMAIL_FROM": "",
     "STAMP_URL": "",
+    "TRACES_URL": "",
 }
 
 DATABASE_URL = pytest.StashKey[str | None]()

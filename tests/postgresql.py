@@ -69,7 +69,7 @@ class Cluster:
     ) -> None:
         self.folder = folder
         self._settings = {"listen_addresses": "", "fsync": str(fsync), **settings}
-        self._account = account = _server_account()
+        self.account = account = _server_account()
         is_new = not (folder / "data").exists()
         folder.mkdir(exist_ok=True)
         _give(folder, account)
@@ -82,7 +82,7 @@ class Cluster:
         return f"postgresql://{role}@{quote(str(self.folder), safe='')}/{database}"
 
     def start(self) -> None:
-        self._server = _start(self.binaries, self.folder, self._account, self._settings)
+        self._server = _start(self.binaries, self.folder, self.account, self._settings)
         _wait_until_ready(self._server, self.folder)
 
     @property

@@ -21,7 +21,7 @@ DOCUMENTS = sorted(
 LINK = re.compile(r"\]\((?!https://)([^)#]*)(?:#([^)]+))?\)")
 FILE = re.compile(r"`(\w[\w.-]*(?:/[\w.-]+)+)/?`")
 # The operator and the service make these.
-MADE = {"deploy/secrets.env", "var/ca.pem", "var/quickstart.env"}
+MADE = {"deploy/secrets.env", "var/ca.pem", "var/quickstart.env", "var/sbom.json"}
 ELSEWHERE = {".git", ".venv", "var"}
 
 

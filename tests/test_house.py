@@ -69,6 +69,9 @@ BREACHES = [
     ("rest-framework", "agent_access/admission.py", "import rest_framework.request"),
     ("rest-framework", "mcp_gateway/endpoint.py", "import rest_framework.views"),
     ("typst", "invoicing/pdf/making.py", "import typst"),
+    ("opentelemetry", "config/operations/metrics.py", "import opentelemetry"),
+    ("opentelemetry", "invoicing/totals.py", "import opentelemetry"),
+    ("tracing", "config/operations/request_log.py", "import config.operations.tracing"),
     ("pdf-child", "invoicing/pdf/child.py", "import django.conf"),
     ("pdf-child", "invoicing/pdf/child.py", "import invoicing.models"),
 ]

@@ -12,6 +12,7 @@ from typing import TextIO
 from typing_extensions import override
 
 from agent_access.request_facts import current_facts
+from config.operations.spans import current_span_ids
 from config.operations.traces import format_trace, redact_secrets
 
 # The key of logging's `extra` under which a record carries further fields, as a mapping.
@@ -107,6 +108,7 @@ class JsonLines(logging.Formatter):
             "message": redact_secrets(record.getMessage()),
             "request_id": facts.request_id,
             "connection_id": str(facts.connection_id or ""),
+            **current_span_ids(),
             **getattr(record, FACTS, {}),
             "trace": _trace(record),
         }

@@ -1,4 +1,4 @@
-"""One log line and one count for every request that reached the application.
+"""One log line, one count and one span for every request that reached the application.
 
 What an open page asks by itself is logged for debugging only, unless it is refused.
 """
@@ -15,6 +15,7 @@ from agent_access.request_facts import current_facts, forget_request
 from config.operations.health import answer_word
 from config.operations.log_lines import FACTS
 from config.operations.metrics import count_request
+from config.operations.spans import request_span
 
 logger = logging.getLogger(__name__)
 
@@ -47,17 +48,20 @@ class RequestLog:
             return start_response(status, headers, *rest)
 
         begun = time.perf_counter()
-        try:
-            answer = self._application(environ, start)
-        except Exception:
-            # The server would write the trace as it is, secrets included.
-            logger.exception("The application failed.")
-            answer = [answer_word(start, HTTPStatus.INTERNAL_SERVER_ERROR, b"unavailable")]
-        _record(environ, status=statuses[-1], seconds=time.perf_counter() - begun)
+        with request_span(environ) as describe:
+            try:
+                answer = self._application(environ, start)
+            except Exception:
+                # The server would write the trace as it is, secrets included.
+                logger.exception("The application failed.")
+                answer = [answer_word(start, HTTPStatus.INTERNAL_SERVER_ERROR, b"unavailable")]
+            told = _record(environ, status=statuses[-1], seconds=time.perf_counter() - begun)
+            describe(told["method"], told["path"], told["status"])
         return answer
 
 
-def _record(environ: WSGIEnvironment, *, status: int, seconds: float) -> None:
+def _record(environ: WSGIEnvironment, *, status: int, seconds: float) -> dict[str, Any]:
+    """Count and log a request; return the facts that its line has."""
     facts = current_facts()
     try:
         count_request(facts, status=status, seconds=seconds)
@@ -79,6 +83,7 @@ def _record(environ: WSGIEnvironment, *, status: int, seconds: float) -> None:
     text = " ".join(str(value) for value in (told | units).values() if value)
     is_quiet = facts.is_routine and status < HTTPStatus.BAD_REQUEST
     logger.log(logging.DEBUG if is_quiet else logging.INFO, "%s", text, extra={FACTS: told})
+    return told
 
 
 def redact_path(path: str) -> str:

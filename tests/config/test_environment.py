@@ -43,6 +43,10 @@ STAMPS = (
     "STAMP_URL must be an https:// or http:// address without a password, such as"
     " https://stamps.example/tsr."
 )
+TRACES = (
+    "TRACES_URL must be an https:// or http:// address without a password, such as"
+    " http://127.0.0.1:4318/v1/traces."
+)
 STRONG = (
     "a random text of at least 50 characters, such as"
     ' python3 -c "import secrets; print(secrets.token_urlsafe(48))" prints.'
@@ -162,6 +166,7 @@ WRONG = {
         "http://stamps.example/a#b",
         "http://stamps.example/\n",
     ],
+    ("TRACES_URL", TRACES): ["127.0.0.1:4318", "grpc://collector", "https://me:key@collector"],
 }
 
 
@@ -221,6 +226,7 @@ def test_a_secret_key_is_all_that_must_be_set(monkeypatch, quickstart_file) -> N
         "EMAIL_URL": "",
         "EMAIL_FROM": "",
         "STAMP_URL": "",
+        "TRACES_URL": "",
     }
     assert environment.SECRET_KEY.get_secret_value() == KEY
     assert split_keys(environment.SECRET_KEY_FALLBACKS) == []
@@ -264,6 +270,7 @@ ACCEPTED: dict[str, dict[str, Any]] = {
         "console:",
     ),
     "EMAIL_FROM": as_written("a@company.example", "Rechnungen Müller <a@company.example>"),
+    "TRACES_URL": as_written("http://127.0.0.1:4318/v1/traces", "https://collector/v1/traces"),
     "METRICS_ADDRESS": as_written("127.0.0.1:9100", "[::1]:9100", "0.0.0.0:1"),
     "CACHE_URL": as_written(
         "redis://cache.example",

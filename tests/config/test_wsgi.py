@@ -62,12 +62,14 @@ LOADED = """
 import sys
 import django
 django.setup()
+import config.operations.request_log
 import config.urls
-print([name for name in ("mcp_types", "oauth2_provider.oauth2_backends") if name in sys.modules])
+rarely_used = ("mcp_types", "oauth2_provider.oauth2_backends", "opentelemetry")
+print([name for name in rarely_used if name in sys.modules])
 """
 
 
 @pytest.mark.sqlite
-def test_neither_the_types_of_mcp_nor_the_engine_of_sign_in_is_waited_for():
+def test_neither_the_types_of_mcp_nor_the_engine_of_sign_in_nor_opentelemetry_is_waited_for():
     told = run_python("-c", LOADED, settings={"DJANGO_SETTINGS_MODULE": "config.settings"})
     assert (told.returncode, told.stdout) == (0, "[]\n")
