@@ -8,6 +8,7 @@ that release is printed as a JSON object, which `tests.releases.kept` reads.
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -32,13 +33,13 @@ from invoicing.sample_company.loading import BOOKKEEPER, OWNER, load_sample_comp
 from tests import factories
 from tests.agents import Answer, HttpAgent
 from tests.approvals import fingerprint_draft
-from tests.interface.issuing import Decision, decide
 from tests.oauth.programs import Browser, Machine, Program, parameters_of
 from tests.tool_table import SCOPES
 
 SAMPLE_DOCUMENTS = 24
 DAYS = 30
 REFUSED = 400  # the first status of a refusal
+SEE_OTHER = 302
 CSV = "name;street;postcode;city;country\nImported {};Mill Lane 7;1011 AB;Amsterdam;NL"
 
 
@@ -176,14 +177,25 @@ def execute(agent: Agent, told: Any, name: str) -> None:
     agent.call("documents.issue", nonce, id=told["approval_id"], key=f"execute-{name}")
 
 
+def decide(desk: Browser, told: Any, decision: str = "approve") -> None:
+    """Decide on the page of the request, about what it shows."""
+    page = f"/approvals/{told['approval_id']}"
+    shown = re.search(r'name="fingerprint" value="(.+?)"', desk.open(page).content.decode())
+    assert shown
+    form = {"decision": decision, "fingerprint": shown[1], "reason": "As seen."}
+    answer = desk.send(page, form)
+    assert answer.status_code == SEE_OTHER, answer.content
+
+
 def fill_approvals(agents: Mapping[str, Agent], cast: Cast) -> dict[str, Any]:
     """Return what agents were told of a request in each state, by its name."""
     states = ("pending", "approved", "rejected", "executed")
     told = {name: ask(agents["pasted"], cast, name, reference="PO “Zoë”") for name in states}
     told["by-token"] = ask(agents["signed in"], cast, "by-token", notes="Für \U0001f980")
+    desk = Browser(cast.person)
     for name in ("approved", "executed", "by-token"):
-        decide(told[name])
-    decide(told["rejected"], Decision.REJECTED, reason="Not this one.")
+        decide(desk, told[name])
+    decide(desk, told["rejected"], "reject")
     execute(agents["pasted"], told["executed"], "executed")
     execute(agents["signed in"], told["by-token"], "by-token")
     return told

@@ -14,6 +14,8 @@ from django.core.management import call_command
 from django.db import connection, connections
 from psycopg.sql import SQL, Identifier
 
+from invoicing.models import User
+from invoicing.sample_company.loading import BOOKKEEPER
 from tests.agents import HttpAgent
 from tests.releases.kept import Release, find_releases
 from tests.releases.rows import Rows, read_tables
@@ -32,6 +34,11 @@ class Upgraded:
     @property
     def promises(self) -> dict[str, Any]:
         return self.release.promises
+
+    @property
+    def person(self) -> User:
+        """For whom the agents act."""
+        return User.objects.get(email=BOOKKEEPER)
 
     def agent(self, name: str) -> HttpAgent:
         """Return the agent "pasted", "ended" or "signed in"."""
