@@ -136,7 +136,7 @@ def make_cast() -> Cast:
 
 
 def connect(cast: Cast) -> tuple[dict[str, Agent], dict[str, str]]:
-    """Return agents with a credential, with an ended one and with a token, and what goes with it."""
+    """Return agents with a credential, an ended one and a token, and what goes with the token."""
     turn_access(on=True)
     turn_sign_in(on=True)
     agents = {}
@@ -151,7 +151,7 @@ def connect(cast: Cast) -> tuple[dict[str, Agent], dict[str, str]]:
 
 
 def sign_in(cast: Cast) -> dict[str, str]:
-    """Return what a program holds that was allowed in a browser, and has rotated its tokens once."""
+    """Return what a program holds that was allowed in a browser, after one rotation."""
     factories.give_password(cast.owner)
     program, browser = Program(), Browser(cast.owner)
     asked = {"redirect_uris": [program.return_address], "client_name": "Ledger agent"}
@@ -255,7 +255,9 @@ def fill_originals() -> dict[str, str]:
                 except FactsMissingError:
                     continue
     kept = Original.objects.order_by("document_id", "kind")
-    return {f"{row.document_id} {row.kind}": hashlib.sha256(row.content).hexdigest() for row in kept}
+    return {
+        f"{row.document_id} {row.kind}": hashlib.sha256(row.content).hexdigest() for row in kept
+    }
 
 
 def fill_imports(cast: Cast) -> None:

@@ -131,5 +131,3 @@ def connected_to(database: str) -> Iterator[None]:
         other.close()
         connections["default"] = tests_own
         ContentType.objects.clear_cache()
-
-

@@ -37,7 +37,7 @@ NOT_KEPT = ("\\restrict", "\\unrestrict", "SET transaction_timeout")
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="tests.releases.make", allow_abbrev=False)
-    parser.add_argument("release", help="its version, or before-N: before issue N of main's history")
+    parser.add_argument("release", help="its version, or before-N: the state before issue N")
     parser.add_argument("--commit", help="whose code makes it, instead of this folder's")
     asked = parser.parse_args()
     folder = FOLDER / asked.release
