@@ -43,19 +43,24 @@ SEE_OTHER = 302
 CSV = "name;street;postcode;city;country\nImported {};Mill Lane 7;1011 AB;Amsterdam;NL"
 
 
-def print_company(evidence: str) -> None:
-    """Fill the migrated database, and write a package of evidence where the release has one."""
+def print_company(evidence: str, *, goes_on: bool = False) -> None:
+    """Fill the migrated database, and write a package of evidence where the release has one.
+
+    With `goes_on`, do all that once more in a database that was filled before.
+    """
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     with override_settings(
         STORAGES={**settings.STORAGES, "staticfiles": plain},
         PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
     ):
+        if not goes_on:
+            load_sample_company(password=factories.PASSWORD, documents=SAMPLE_DOCUMENTS)
         print(json.dumps(fill_database(Path(evidence)), indent=1))  # noqa: T201  read by make
 
 
 def fill_database(evidence: Path) -> dict[str, Any]:
     """Return what was promised."""
-    cast = make_cast()
+    cast = find_cast()
     agents, tokens = connect(cast)
     told = fill_approvals(agents, cast)
     fill_books(cast)
@@ -111,9 +116,8 @@ class Cast:
     draft_body: dict[str, Any]
 
 
-def make_cast() -> Cast:
-    """Load the sample company, whose bookkeeper may do everything."""
-    load_sample_company(password=factories.PASSWORD, documents=SAMPLE_DOCUMENTS)
+def find_cast() -> Cast:
+    """Return who acts in the sample company, whose bookkeeper may do everything."""
     person = User.objects.get(email=BOOKKEEPER)
     factories.grant(person, *Permission)
     customer = Customer.objects.filter(country="DE", is_active=True).order_by("name")[0]

@@ -66,10 +66,8 @@ def make(database: str, code: Path, place: Path, folder: Path) -> None:
     """Fill a database by the code in a folder, and keep it with what was promised."""
     evidence = place / f"{database}.zip"
     with serve(database, place) as (url, cluster):
-        env = {**os.environ, **SETTINGS, **MORE, "DATABASE_URL": url}
-        run(sys.executable, "manage.py", "migrate", "--verbosity", "0", at=code, env=env)
-        fill = FILL.format(str(evidence))
-        promises = run(sys.executable, "manage.py", "shell", "-v0", "-c", fill, at=code, env=env)
+        manage(code, url, "migrate", "--verbosity", "0")
+        promises = manage(code, url, "shell", "-v0", "-c", FILL.format(str(evidence)))
         dump = dump_postgresql(cluster, url) if cluster else dump_sqlite(url)
     for name, content in ((DUMP, dump.encode()), (PROMISES, promises)):
         (folder / name.format(database)).write_bytes(lzma.compress(content, preset=9))
@@ -78,6 +76,12 @@ def make(database: str, code: Path, place: Path, folder: Path) -> None:
         kept.write_bytes(evidence.read_bytes())
     sizes = {file.name: file.stat().st_size for file in sorted(folder.glob(f"{database}*"))}
     print(f"Kept of {folder.name}: {sizes}")  # noqa: T201  said to a person
+
+
+def manage(code: Path, url: str, *arguments: str) -> bytes:
+    """Return what a command of the code in a folder prints, on this database."""
+    env = {**os.environ, **SETTINGS, **MORE, "DATABASE_URL": url}
+    return run(sys.executable, "manage.py", *arguments, at=code, env=env)
 
 
 @contextmanager
