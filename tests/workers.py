@@ -22,6 +22,7 @@ GROUPS = (
     "tests/operations/test_mistakes.py",
     "tests/hosts/",
     "tests/quickstart/test_quickstart.py",
+    "tests/releases/",
     "tests/servers/",
     "tests/web/test_new_field.py",
 )

@@ -7,6 +7,7 @@ from unittest.mock import Mock
 import pytest
 from typing_extensions import override
 
+from invoicing import __version__
 from invoicing.e_invoices.kinds import Kind
 from invoicing.e_invoices.writing import FactsMissingError, write_e_invoice
 from invoicing.errors import NotIssuedError
@@ -31,7 +32,7 @@ def test_what_was_made_once_is_served_though_its_makers_changed_since(issue, mak
     first = original_of(document, OriginalKind.PDF)
     assert bytes(first.content) == b"%PDF INV-2026-0001" + xml_of(document, Kind.FACTUR_X)
     assert first.digest == sha256(first.content).hexdigest()
-    assert first.made_with == {"agent-invoicing": "0.1.0"} | versions()
+    assert first.made_with == {"agent-invoicing": __version__} | versions()
     monkeypatch.setattr(keeping, "versions", lambda: {"typst": "9"})
     monkeypatch.setattr(keeping, "make_pdf", Mock(return_value=b"another"))
     again = original_of(Document.objects.get(), OriginalKind.PDF)
@@ -52,7 +53,7 @@ def test_an_e_invoice_alone_is_its_xml(issue, kind, standard):
     document = issue()
     original = original_of(document, kind)
     assert bytes(original.content) == xml_of(document, standard)
-    assert original.made_with == {"agent-invoicing": "0.1.0"}
+    assert original.made_with == {"agent-invoicing": __version__}
 
 
 def test_what_would_be_no_valid_e_invoice_is_a_plain_pdf_and_else_refused(issue, maker):
