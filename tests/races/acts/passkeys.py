@@ -1,0 +1,84 @@
+"""What people do with passkeys, and the owner with the rules of what has to be signed."""
+
+from django.db import transaction
+
+from agent_access.models import AccessSettings
+from agent_access.passkeys.challenges import make_challenge
+from agent_access.passkeys.confirming import PasskeyConfirmer
+from agent_access.passkeys.keeping import (
+    NewPasskey,
+    add_by_link,
+    add_passkey,
+    make_link,
+    remove_passkey,
+    rename_passkey,
+)
+from agent_access.passkeys.models import SigningRules
+from agent_access.passkeys.ruling import change_rules
+from agent_access.signing import Proof
+from invoicing.administration.passkeys import make_passkey_link_as_operator
+from tests.races.stage import PAGE, SESSION, Stage
+from tests.races.table import Thing, act
+
+OF_PERSON = (Thing.PASSKEY, Thing.PERSON)
+
+
+@act("the person adds a passkey", *OF_PERSON)
+def add(stage: Stage) -> None:
+    dana = stage.people.dana
+    new = NewPasskey(registration=stage.keys.registered, name="Phone")
+    allowed_by = stage.keys.signed["add"]
+    add_passkey(stage.acting(dana), dana, new, session=SESSION, allowed_by=allowed_by)
+
+
+@act("the person adds a passkey by link", *OF_PERSON, Thing.CONNECTION)
+def recover(stage: Stage) -> None:
+    new = NewPasskey(registration=stage.keys.recovered, name="Phone")
+    add_by_link(stage.nobody(), new, session=SESSION, link=stage.seen.link)
+
+
+@act("the person renames a passkey", *OF_PERSON)
+def rename(stage: Stage) -> None:
+    dana = stage.people.dana
+    rename_passkey(stage.acting(dana), dana, stage.keys.passkey.pk, name="Old key")
+
+
+@act("the person removes a passkey", *OF_PERSON, Thing.CONNECTION)
+def remove(stage: Stage) -> None:
+    dana, allowed_by = stage.people.dana, stage.keys.signed["remove"]
+    pk = stage.keys.passkey.pk
+    remove_passkey(stage.acting(dana), dana, pk, session=SESSION, allowed_by=allowed_by)
+
+
+@act("the person confirms a page with a passkey", *OF_PERSON)
+def confirm(stage: Stage) -> str:
+    text = stage.keys.signed["confirm"]
+    dana = stage.people.dana
+    is_confirmed = PasskeyConfirmer().is_confirmed(dana, text, page=PAGE, session=SESSION)
+    return "confirmed" if is_confirmed else "not confirmed"
+
+
+@act("the person is asked for a passkey", *OF_PERSON)
+def be_asked(stage: Stage) -> None:
+    make_challenge("confirm", session=SESSION, person=stage.people.dana, page="c" * 64)
+
+
+@act("an administrator makes a link for a passkey", *OF_PERSON)
+def give_link(stage: Stage) -> None:
+    """They have no passkey themselves, which would have to allow it."""
+    admin = stage.people.admin
+    make_link(stage.acting(admin), stage.people.dana, maker=admin)
+
+
+@act("an operator makes a link for a passkey", *OF_PERSON)
+def give_link_as_operator(stage: Stage) -> None:
+    make_passkey_link_as_operator(stage.people.dana)
+
+
+@act("the owner demands signatures", Thing.PASSKEY, Thing.APPROVAL, Thing.DOCUMENT)
+def demand(stage: Stage) -> None:
+    owner = stage.people.owner
+    with transaction.atomic():
+        AccessSettings.lock()
+        chosen = SigningRules(always=True)
+        change_rules(stage.acting(owner), owner, chosen, Proof(assertion="", session=SESSION))

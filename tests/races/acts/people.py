@@ -1,0 +1,130 @@
+"""What the person does on the pages: to documents, approvals and originals."""
+
+from typing import Any
+
+from django.http import HttpResponse
+
+from agent_access.approvals.models import ApprovalRequest
+from tests.factories import ISSUE_DATE
+from tests.races.stage import Stage
+from tests.races.table import Thing, act
+
+DECIDING = (Thing.APPROVAL, Thing.DOCUMENT, Thing.PERSON, Thing.CONNECTION)
+WRITING = (Thing.DOCUMENT, Thing.PERSON, Thing.CUSTOMER, Thing.RATE)
+
+
+def decide(stage: Stage, approval: ApprovalRequest, decision: str) -> HttpResponse:
+    form = {"decision": decision, "fingerprint": approval.fingerprint, "reason": ""}
+    return stage.people.desk.post(f"/approvals/{approval.pk}", form)
+
+
+@act("the person approves what is asked", *DECIDING)
+def approve(stage: Stage) -> HttpResponse:
+    return decide(stage, stage.agents.asked, "approve")
+
+
+@act("the person rejects what is asked", *DECIDING)
+def reject(stage: Stage) -> HttpResponse:
+    return decide(stage, stage.agents.asked, "reject")
+
+
+@act("the person rejects all that a connection asks", *DECIDING)
+def reject_all(stage: Stage) -> HttpResponse:
+    asking = stage.agents.other_connection.pk
+    return stage.people.desk.post(f"/approvals/connections/{asking}/reject")
+
+
+@act("the person withdraws what was approved", *DECIDING)
+def withdraw(stage: Stage) -> HttpResponse:
+    return stage.people.desk.post(f"/approvals/{stage.agents.approved.approval.pk}/withdraw")
+
+
+@act("the person looks at what is asked", Thing.APPROVAL, Thing.DOCUMENT)
+def look(stage: Stage) -> HttpResponse:
+    return stage.people.desk.get(f"/approvals/{stage.agents.asked.pk}")
+
+
+def form_of(stage: Stage, **changes: Any) -> dict[str, Any]:
+    """Return the form of a draft, filled in."""
+    return {
+        "customer_id": str(stage.books.customer.pk),
+        "issue_date": str(ISSUE_DATE),
+        "due_date": "2026-04-01",
+        "currency_code": "EUR",
+        "language": "en",
+        "line-TOTAL_FORMS": "1",
+        "line-0-description": "Written by hand",
+        "line-0-quantity": "2",
+        "line-0-unit_price": "80",
+        "line-0-tax_rate_id": str(stage.books.rate.pk),
+        "save": "",
+        **changes,
+    }
+
+
+@act("the person writes a draft", Thing.PERSON, Thing.CUSTOMER, Thing.RATE)
+def write(stage: Stage) -> HttpResponse:
+    form = form_of(stage, draft_code=stage.books.new_code)
+    return stage.people.desk.post("/documents/new", form)
+
+
+@act("the person edits the draft", *WRITING)
+def edit(stage: Stage) -> HttpResponse:
+    path = f"/documents/{stage.books.draft.pk}/edit"
+    return stage.people.desk.post(path, form_of(stage, lock_version="1"))
+
+
+@act("the person issues the draft by hand", *WRITING, Thing.SERIES)
+def issue(stage: Stage) -> HttpResponse:
+    form = {"fingerprint": stage.seen.draft}
+    return stage.people.desk.post(f"/documents/{stage.books.draft.pk}/issue", form)
+
+
+def correct(stage: Stage, **changes: Any) -> dict[str, Any]:
+    """Return the form of a credit note over one of the two that the line of the invoice has."""
+    [line] = stage.books.invoice.lines.all()
+    form = {"issue_date": str(ISSUE_DATE), "correction_reason": "One was too much."}
+    return form | {f"quantity-{line.pk}": "1"} | changes
+
+
+@act("the person writes a credit note", Thing.DOCUMENT, Thing.PERSON, Thing.CUSTOMER)
+def write_correction(stage: Stage) -> HttpResponse:
+    path = f"/documents/{stage.books.invoice.pk}/correct"
+    return stage.people.desk.post(path, correct(stage, draft_code=stage.books.new_code))
+
+
+@act("the person changes the credit note", Thing.DOCUMENT, Thing.PERSON, Thing.CUSTOMER)
+def change_correction(stage: Stage) -> HttpResponse:
+    path = f"/documents/{stage.books.correction.pk}/change"
+    return stage.people.desk.post(path, correct(stage, lock_version="1"))
+
+
+@act("the person issues the credit note", *WRITING, Thing.SERIES)
+def issue_correction(stage: Stage) -> HttpResponse:
+    form = {"fingerprint": stage.seen.correction}
+    return stage.people.desk.post(f"/documents/{stage.books.correction.pk}/issue", form)
+
+
+@act("the person issues another credit note", *WRITING, Thing.SERIES)
+def issue_other_correction(stage: Stage) -> HttpResponse:
+    """Both take back all that the invoice has, of which it has enough for one."""
+    form = {"fingerprint": stage.seen.other_correction}
+    return stage.people.desk.post(f"/documents/{stage.books.other_correction.pk}/issue", form)
+
+
+@act("the person downloads the original", Thing.ORIGINAL, Thing.DOCUMENT, Thing.PERSON)
+def download(stage: Stage) -> HttpResponse:
+    return stage.people.desk.get(f"/documents/{stage.books.invoice.pk}/xrechnung")
+
+
+@act("the person exports documents", Thing.DOCUMENT, Thing.PERSON)
+def export(stage: Stage) -> str:
+    days = dict.fromkeys(("first_day", "last_day"), stage.books.issued_on)
+    answer: Any = stage.people.desk.post("/exports", {"kind": "documents", **days})
+    lines = b"".join(answer.streaming_content).count(b"\n") if answer.streaming else 0
+    return f"{answer.status_code}, {lines} lines"
+
+
+@act("the person opens the evidence", Thing.DOCUMENT, Thing.PERSON)
+def open_evidence(stage: Stage) -> HttpResponse:
+    return stage.people.desk.get(f"/evidence/{stage.books.invoice.pk}")

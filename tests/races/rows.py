@@ -1,0 +1,103 @@
+"""All rows of all tables: put back as they were staged, and told without what chance decides."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import AutoField, Model
+
+from tests.races.footprints import find_models
+
+# IDs, digests, draft codes, times and other secrets that are new in each run.
+CHANCE = re.compile(
+    r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64}|D-[0-9A-Z]{8}"
+    r"|\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)|[\w-]{40,}"
+)
+NEW = "(new)"
+# Who signs in gets a session whose key and content are all chance.
+UNTOLD = ("django_session",)
+
+Row = tuple[Any, ...]
+Facts = list[Row]
+
+
+class Restored(NamedTuple):
+    """What is stored, by table: without what chance decides, sorted."""
+
+    tables: Mapping[str, Facts]
+
+
+class Tables:
+    """The rows as they are when this is made, in temporary copies on the caller's connection."""
+
+    def __init__(self) -> None:
+        self._models = find_models()
+        with connection.cursor() as cursor:
+            for table in self._models:
+                cursor.execute(f"CREATE TEMPORARY TABLE copy_{table} AS TABLE {table}")
+        raw = {table: self._read_raw(table) for table in self._models}
+        self._known = _find_known(value for rows in raw.values() for row in rows for value in row)
+        self._staged = {table: self._tell(table) for table in self._models if table not in UNTOLD}
+
+    def restore(self, tables: Collection[str]) -> None:
+        """Put the rows of these tables back, past triggers and keys, in one transaction."""
+        if not tables:
+            return
+        steps = ["PERFORM set_config('session_replication_role', 'replica', true);"]
+        steps += [
+            f"DELETE FROM {table}; INSERT INTO {table} TABLE copy_{table};"
+            for table in sorted(tables)
+        ]  # noqa: E501, S608  tables of our own
+        with connection.cursor() as cursor:
+            cursor.execute(f"DO $$ BEGIN {' '.join(steps)} END $$")
+
+    def tell(self, tables: Collection[str]) -> Mapping[str, Facts]:
+        """Return all rows, where only these tables can differ from what was staged."""
+        written = {table: self._tell(table) for table in tables if table not in UNTOLD}
+        return self._staged | written
+
+    def leave_chance_out(self, text: str) -> str:
+        """Return the text with a word in place of what was not there when this was made."""
+        return CHANCE.sub(lambda found: found[0] if found[0] in self._known else NEW, text)
+
+    def _read_raw(self, table: str) -> list[Row]:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {_columns_of(self._models[table])} FROM {table}")  # noqa: S608  a table of our own
+            return list(cursor.fetchall())
+
+    def _tell(self, table: str) -> Facts:
+        rows = (tuple(map(self._tell_value, row)) for row in self._read_raw(table))
+        return sorted(rows, key=repr)
+
+    def _tell_value(self, value: Any) -> Any:
+        match value:
+            case UUID() | datetime():
+                return str(value) if str(value) in self._known else NEW
+            case str():
+                return self.leave_chance_out(value)
+            case bytes() | memoryview():
+                return value.hex() if value.hex() in self._known else NEW
+        return value
+
+
+def _columns_of(model: type[Model]) -> str:
+    """Return the columns but a counted ID, which tells only who came first."""
+    fields = model._meta.concrete_fields
+    return ", ".join(f'"{each.column}"' for each in fields if not isinstance(each, AutoField))
+
+
+def _find_known(values: Iterable[Any]) -> frozenset[str]:
+    """Return what is no chance any more, since it was staged."""
+    known: set[str] = set()
+    for value in values:
+        match value:
+            case UUID() | datetime():
+                known.add(str(value))
+            case str():
+                known.update(found[0] for found in CHANCE.finditer(value))
+            case bytes() | memoryview():
+                known.add(value.hex())
+    return frozenset(known)

@@ -1,0 +1,325 @@
+"""What all acts find: one of each thing, which people, agents and clients want at once."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from django.conf import settings
+from django.test import Client, override_settings
+from django.utils import timezone
+from uuid_utils.compat import uuid7
+
+from agent_access.approvals.models import ApprovalRequest
+from agent_access.audit import Actor
+from agent_access.connections import ConnectionRequest, create_connection
+from agent_access.models import Connection
+from agent_access.passkeys.challenges import challenge_bytes, make_challenge
+from agent_access.passkeys.models import Passkey
+from agent_access.switches import turn_access, turn_sign_in
+from agent_access.telling.devices import add_device
+from agent_access.telling.models import Delivery, Device
+from agent_access.telling.outbox import settle_all
+from agent_access.telling.preferences import mute
+from agent_access.tools import registry
+from invoicing.access import Permission
+from invoicing.administration.numbering import digest_numbering
+from invoicing.administration.passkeys import make_passkey_link_as_operator
+from invoicing.administration.people import digest_person
+from invoicing.administration.sign_ins import make_code
+from invoicing.customer_imports.waiting import plan_import
+from invoicing.models import Company, Customer, CustomerImport, Document, TaxRate, Team, User
+from invoicing.services.drafts import ConnectionRef
+from invoicing.services.numbering import read_numbering
+from invoicing.services.record_changes import digest_record
+from invoicing.web.drafts.codes import give_code
+from tests.administration import ORIGIN
+from tests.agents import HttpAgent
+from tests.approvals import Prepared, fingerprint_draft, prepare
+from tests.browsers import Browser
+from tests.factories import (
+    CompanyFactory,
+    CustomerFactory,
+    TaxRateFactory,
+    TeamFactory,
+    UserFactory,
+    give_password,
+    grant,
+    line_input,
+    make_correction,
+    make_draft,
+    make_issued,
+)
+from tests.invoicing.customer_imports.imports import upload
+from tests.passkeys import SoftPasskey, encode
+from tests.races.clients import Clients, stage_clients
+from tests.telling.push_service import WEB_PUSH_KEY
+
+# Of the web session in which passkeys are asked.
+SESSION = "a" * 64
+PAGE = "b" * 64
+UNLIMITED = ("LIMIT_PER_CONNECTION", "LIMIT_PER_ADDRESS", "LIMIT_REGISTER", "LIMIT_TOKEN")
+
+
+@dataclass(kw_only=True)
+class People:
+    """The owner, an administrator, the person whom agents act for, and others."""
+
+    owner: User
+    admin: User
+    dana: User
+    colin: User
+    desk: Client = field(default_factory=Browser)  # where Dana is signed in
+    owner_desk: Client = field(default_factory=Browser)
+
+
+@dataclass(kw_only=True)
+class Books:
+    """The records: one customer, whose draft, invoice and credit note everybody wants."""
+
+    company: Company
+    customer: Customer
+    other_customer: Customer
+    rate: TaxRate
+    team: Team
+    invoice: Document
+    draft: Document
+    correction: Document
+    other_correction: Document
+    upload: CustomerImport
+    new_code: str
+
+    @property
+    def issued_on(self) -> str:
+        """The day on which the invoice was issued, as a form has it."""
+        return f"{self.invoice.issued_at:%Y-%m-%d}"
+
+
+@dataclass(kw_only=True)
+class Agents:
+    """Two connections of Dana's: of the draft, one asked and was allowed, the other asks."""
+
+    connection: Connection
+    agent: HttpAgent
+    other_connection: Connection
+    approved: Prepared
+    asked: ApprovalRequest
+
+
+@dataclass(kw_only=True)
+class Keys:
+    """Passkeys of Dana's and of the owner's, and what they signed."""
+
+    passkey: Passkey
+    signed: dict[str, str]
+    registered: str
+    recovered: str
+
+
+@dataclass(kw_only=True)
+class Telling:
+    """How Dana is told: in a browser, to which one notification is due."""
+
+    device: Device
+    delivery: Delivery
+    subscription: dict[str, Any]
+
+
+@dataclass(kw_only=True)
+class Seen:
+    """What pages showed before anybody acts: digests and fingerprints that forms send back."""
+
+    dana: str
+    customer: str
+    company: str
+    rate: str
+    team: str
+    numbering: str
+    plan: str
+    draft: str
+    correction: str
+    other_correction: str
+    code: str
+    link: str
+    new_connection: UUID
+
+
+@dataclass(kw_only=True)
+class Stage:
+    people: People
+    books: Books
+    agents: Agents
+    keys: Keys
+    clients: Clients
+    telling: Telling
+    seen: Seen
+
+    def seen_by(self, person: User) -> User:
+        """Return the person as a request reads them that begins now."""
+        return User.objects.get(pk=person.pk)
+
+    def acting(self, person: User) -> Actor:
+        """Return the person as actor of an act, in the session that they have had all along."""
+        return Actor(ORIGIN, person.pk, person.session_revision)
+
+    def nobody(self) -> Actor:
+        """Return who has not signed in."""
+        return Actor(ORIGIN, None)
+
+
+def as_staged() -> Any:
+    """Return the settings of a run: people are told, no limit is reached, and bugs are raised."""
+    changed = {
+        **dict.fromkeys(UNLIMITED, 10**9),
+        "RAISE_UNFORESEEN": True,
+        "WEB_PUSH_KEY": WEB_PUSH_KEY,
+        "MAIL_FROM": "invoices@halden.example",
+    }
+    quick = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    return override_settings(
+        AGENT_ACCESS={**settings.AGENT_ACCESS, **changed}, PASSWORD_HASHERS=quick
+    )
+
+
+def set_stage() -> Stage:
+    """Fill an empty database."""
+    people = _stage_people()
+    books = _stage_books(people)
+    turn_access(on=True)
+    turn_sign_in(on=True)
+    subscription = _subscribe("https://push.example/one")
+    device = add_device(people.dana, subscription, name="Chrome")
+    agents = _stage_agents(people, books)
+    keys = _stage_keys(people)
+    return Stage(
+        people=people,
+        books=books,
+        agents=agents,
+        keys=keys,
+        clients=stage_clients(people.owner, people.dana),
+        telling=Telling(
+            device=device,
+            delivery=Delivery.objects.get(device=device),
+            subscription=_subscribe("https://push.example/two"),
+        ),
+        seen=_look(people, books),
+    )
+
+
+def _stage_people() -> People:
+    company = CompanyFactory.create(owner__email="olivia@halden.example")
+    every = tuple(Permission)
+    people = People(
+        owner=company.owner,
+        admin=UserFactory.create(name="Ada", is_staff=True, is_superuser=True),
+        dana=UserFactory.create(name="Dana", permissions=every),
+        colin=UserFactory.create(name="Colin", permissions=every),
+    )
+    grant(people.owner, *every)
+    for person in (people.owner, people.dana):
+        give_password(person)
+    people.desk.force_login(people.dana)
+    people.owner_desk.force_login(people.owner)
+    return people
+
+
+def _stage_books(people: People) -> Books:
+    rate = TaxRateFactory.create(name="VAT standard")
+    customer = CustomerFactory.create(
+        name="Acme Ltd", customer_number="1", account_managers=[people.dana]
+    )
+    own: Any = {
+        "user": people.dana,
+        "customer": customer,
+        "lines": (line_input(tax_rate_id=rate.pk),),
+    }
+    invoice = make_issued(**own)
+    return Books(
+        company=Company.objects.get(),
+        customer=customer,
+        other_customer=CustomerFactory.create(name="Beta Ltd", customer_number="2"),
+        rate=rate,
+        team=TeamFactory.create(members=[people.colin]),
+        invoice=invoice,
+        draft=make_draft(**own),
+        correction=make_correction(invoice),
+        other_correction=make_correction(invoice),
+        upload=upload(people.dana, "Number,Name", "1,Acme and Sons", "3,Gamma"),
+        new_code=give_code(people.dana),
+    )
+
+
+def _stage_agents(people: People, books: Books) -> Agents:
+    def connect(name: str) -> tuple[Connection, HttpAgent]:
+        request = ConnectionRequest(user=people.dana, scopes=registry.scopes, days=30, name=name)
+        connection, credential = create_connection(request)
+        return connection, HttpAgent(credential)
+
+    def ask(by: Connection) -> Prepared:
+        maker = ConnectionRef(by.pk, by.name)
+        return prepare(books.draft, user=people.dana, connection=maker, now=now)
+
+    now = timezone.now()
+    (connection, agent), (other, _) = connect("Agent"), connect("Other agent")
+    asked = ask(other)
+    settle_all(now=now)
+    approved = ask(connection)  # of which nobody has been told yet
+    approved.decide(now=now)
+    mute(people.dana, other.pk)
+    return Agents(
+        connection=connection,
+        agent=agent,
+        other_connection=other,
+        approved=approved,
+        asked=asked.approval,
+    )
+
+
+def _stage_keys(people: People) -> Keys:
+    dana, soft, spare = people.dana, SoftPasskey(), SoftPasskey()
+    passkey = soft.keep_for(dana)
+    spare.keep_for(dana, age=timedelta(days=2), name="Spare")
+    SoftPasskey().keep_for(people.owner)
+
+    def ask(purpose: str, **content: str) -> bytes:
+        return challenge_bytes(make_challenge(purpose, session=SESSION, person=dana, **content))
+
+    return Keys(
+        passkey=passkey,
+        registered=SoftPasskey().register(ask("register")),
+        recovered=SoftPasskey().register(ask("recover")),
+        signed={
+            "add": spare.sign(ask("add")),
+            "remove": spare.sign(ask("remove", about=str(passkey.pk))),
+            "confirm": soft.sign(ask("confirm", page=PAGE)),
+        },
+    )
+
+
+def _subscribe(endpoint: str) -> dict[str, Any]:
+    """Return what the PushSubscription of a browser says of itself."""
+    key = generate_private_key(SECP256R1()).public_key()
+    point = key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    return {"endpoint": endpoint, "keys": {"p256dh": encode(point), "auth": encode(bytes(16))}}
+
+
+def _look(people: People, books: Books) -> Seen:
+    owner = Actor(ORIGIN, people.owner.pk)
+    dana = User.objects.get(pk=people.dana.pk)
+    return Seen(
+        dana=digest_person(dana),
+        customer=digest_record(Customer.objects.get(pk=books.customer.pk)),
+        company=digest_record(Company.objects.get()),
+        rate=digest_record(TaxRate.objects.get(pk=books.rate.pk)),
+        team=digest_record(Team.objects.get(pk=books.team.pk)),
+        numbering=digest_numbering(read_numbering(2026), 2026),
+        plan=plan_import(dana, books.upload).digest(),
+        draft=fingerprint_draft(Document.objects.get(pk=books.draft.pk)),
+        correction=fingerprint_draft(Document.objects.get(pk=books.correction.pk)),
+        other_correction=fingerprint_draft(Document.objects.get(pk=books.other_correction.pk)),
+        code=make_code(owner, dana.pk),
+        link=make_passkey_link_as_operator(dana).partition("#")[2],
+        new_connection=uuid7(),
+    )
