@@ -1,6 +1,7 @@
 """Clients that came by browser: one has tokens, one a code, one was allowed, one only asks."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -49,6 +50,7 @@ def stage_clients(owner: User, dana: User) -> Clients:
     connection = Connection.objects.get(client_id=program.client_id)
     allowed = _ask(request("allowed"), dana)
     allow(allowed, owner=owner, scopes=READ, days=DAYS, origin=make_origin(Transport.WEB))
+    _age(allowed)
     return Clients(
         program=program,
         authorization=request("new"),
@@ -80,3 +82,19 @@ def _ask(authorization: AuthorizationRequest, person: User) -> AccessRequest:
     asked = find_asked(authorization, asker)
     assert asked is not None
     return asked
+
+
+def _age(asked: AccessRequest) -> None:
+    """Keep a request of long ago, which may be forgotten."""
+    long_ago = timezone.now() - timedelta(days=30)
+    AccessRequest.objects.create(
+        **{
+            name: getattr(asked, name)
+            for name in ("person", "client", "request_digest", "return_address", "scopes", "days")
+        },
+        session_digest="",
+        asked_at=long_ago,
+        expires_at=long_ago,
+        decision=AccessRequest.Decision.WITHDRAWN,
+        decided_at=long_ago,
+    )

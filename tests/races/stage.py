@@ -209,7 +209,14 @@ def set_stage() -> Stage:
 
 
 def _stage_people() -> People:
-    company = CompanyFactory.create(owner__email="olivia@halden.example")
+    company = CompanyFactory.create(
+        owner__email="olivia@halden.example",
+        email="invoices@halden.example",
+        electronic_address="DE123456789",
+        electronic_address_scheme="9930",
+        contact_name="Dana",
+        phone="+49 40 123456",
+    )
     every = tuple(Permission)
     people = People(
         owner=company.owner,
@@ -226,9 +233,14 @@ def _stage_people() -> People:
 
 
 def _stage_books(people: People) -> Books:
-    rate = TaxRateFactory.create(name="VAT standard")
+    rate = TaxRateFactory.create(name="VAT standard", category="S")
     customer = CustomerFactory.create(
-        name="Acme Ltd", customer_number="1", account_managers=[people.dana]
+        name="Acme Ltd",
+        customer_number="1",
+        account_managers=[people.dana],
+        electronic_address="12345678",
+        electronic_address_scheme="0106",
+        buyer_reference="04011000-12345-03",
     )
     own: Any = {
         "user": people.dana,

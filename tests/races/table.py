@@ -26,24 +26,36 @@ class Thing(Enum):
     NOTICE = auto()
 
 
+Things = Sequence[Thing]
+
+
 class Act(NamedTuple):
-    """One row; `run` returns what its caller is told, or raises what refuses it."""
+    """One row; `run` returns what its caller is told, or raises what refuses it.
+
+    It writes something of what it `changes`, and what it `needs` decides whether and how.
+    """
 
     name: str
-    touches: frozenset[Thing]
+    changes: frozenset[Thing]
+    needs: frozenset[Thing]
     run: Run
+
+    def meets(self, other: "Act") -> bool:
+        """Return whether the two touch the same thing, which one of them changes."""
+        touches = self.changes | self.needs
+        return bool(touches & other.changes or self.changes & other.needs)
 
 
 Pair = tuple[Act, Act]
 _rows: dict[str, Act] = {}
 
 
-def act(name: str, *touches: Thing) -> Callable[[Run], Run]:
+def act(name: str, *changes: Thing, needs: Things = ()) -> Callable[[Run], Run]:
     """Add a function to the table."""
 
     def add(run: Run) -> Run:
         assert name not in _rows, name
-        _rows[name] = Act(name, frozenset(touches), run)
+        _rows[name] = Act(name, frozenset(changes), frozenset(needs), run)
         return run
 
     return add
@@ -57,7 +69,7 @@ def read_table() -> Sequence[Act]:
 
 
 def make_pairs(rows: Sequence[Act]) -> Iterator[Pair]:
-    """Yield the pairs of acts that share a thing; each act is a pair with itself."""
+    """Yield the pairs of acts that share a thing; most acts are a pair with themselves."""
     for one, other in combinations_with_replacement(rows, 2):
-        if one.touches & other.touches:
+        if one.meets(other):
             yield one, other

@@ -17,16 +17,17 @@ from tests.races.clients import DAYS, READ, consent_of
 from tests.races.stage import Stage
 from tests.races.table import Thing, act
 
+PERSON = (Thing.PERSON,)
 OF_CLIENT = (Thing.CLIENT, Thing.CONNECTION)
 WEB = make_origin(Transport.WEB)
 
 
-@act("a client refreshes its tokens", *OF_CLIENT, Thing.PERSON)
+@act("a client refreshes its tokens", *OF_CLIENT, needs=PERSON)
 def refresh(stage: Stage) -> str:
     return status_of(stage.clients.program.refresh(stage.clients.pair["refresh_token"]))
 
 
-@act("a client exchanges its code", *OF_CLIENT, Thing.PERSON)
+@act("a client exchanges its code", *OF_CLIENT, needs=PERSON)
 def exchange(stage: Stage) -> str:
     return status_of(stage.clients.program.exchange(stage.clients.code))
 
@@ -47,7 +48,7 @@ def register(stage: Stage) -> None:
     register_client(ClientMetadata("Another", ("https://another.example/",)), origin=WEB)
 
 
-@act("the owner allows a client", *OF_CLIENT, Thing.PERSON)
+@act("the owner allows a client", *OF_CLIENT, needs=PERSON)
 def consent(stage: Stage) -> None:
     owner = stage.seen_by(stage.people.owner)
     asked = consent_of(owner, stage.people.dana, stage.clients.authorization)
@@ -55,24 +56,24 @@ def consent(stage: Stage) -> None:
     make_connection(stage.clients.authorization, asked, decided_at=timezone.now())
 
 
-@act("the person asks the owner for a client", Thing.CLIENT, Thing.PERSON, Thing.NOTICE)
+@act("the person asks the owner for a client", Thing.CLIENT, Thing.NOTICE, needs=PERSON)
 def ask_owner(stage: Stage) -> None:
     asker = Asker(person=stage.seen_by(stage.people.dana), session_key="session")
     ask(stage.clients.authorization, asker, scopes=READ, days=DAYS)
 
 
-@act("the owner allows what was asked", Thing.CLIENT, Thing.PERSON)
+@act("the owner allows what was asked", Thing.CLIENT, needs=PERSON)
 def allow_asked(stage: Stage) -> None:
     owner = stage.seen_by(stage.people.owner)
     allow(stage.clients.asked, owner=owner, scopes=READ, days=DAYS, origin=WEB)
 
 
-@act("the owner refuses what was asked", Thing.CLIENT, Thing.PERSON)
+@act("the owner refuses what was asked", Thing.CLIENT, needs=PERSON)
 def refuse_asked(stage: Stage) -> None:
     refuse(stage.clients.asked, owner=stage.seen_by(stage.people.owner), origin=WEB)
 
 
-@act("the person fetches what was allowed", *OF_CLIENT, Thing.PERSON)
+@act("the person fetches what was allowed", *OF_CLIENT, needs=PERSON)
 def fetch(stage: Stage) -> None:
     dana = stage.seen_by(stage.people.dana)
     mint_code(stage.clients.allowed, stage.clients.allowed_authorization, dana)

@@ -12,10 +12,10 @@ from agent_access.telling.worker import claim, mark, prepare
 from tests.races.stage import Stage
 from tests.races.table import Thing, act
 
-OF_PERSON = (Thing.NOTICE, Thing.PERSON)
+PERSON = (Thing.PERSON,)
 
 
-@act("the person adds a browser", *OF_PERSON)
+@act("the person adds a browser", Thing.NOTICE, needs=PERSON)
 def add(stage: Stage) -> None:
     add_device(stage.people.dana, stage.telling.subscription, name="Firefox")
 
@@ -25,37 +25,37 @@ def take_over(stage: Stage) -> None:
     add_device(stage.people.colin, stage.telling.subscription, name="Firefox")
 
 
-@act("the person removes a browser", *OF_PERSON)
+@act("the person removes a browser", Thing.NOTICE, needs=PERSON)
 def forget(stage: Stage) -> None:
     forget_device(stage.people.dana, stage.telling.device.pk)
 
 
-@act("the person chooses how they are told", *OF_PERSON)
+@act("the person chooses how they are told", Thing.NOTICE, needs=PERSON)
 def choose(stage: Stage) -> None:
     save_preferences(stage.people.dana, by_mail=False, shows_details=True, wants_digest=True)
 
 
-@act("the person wants the heads of the audit", *OF_PERSON)
+@act("the person wants the heads of the audit", Thing.NOTICE, needs=PERSON)
 def choose_heads(stage: Stage) -> None:
     heads.choose_heads(stage.people.dana, is_wanted=True)
 
 
-@act("the person mutes a connection", *OF_PERSON, Thing.CONNECTION)
+@act("the person mutes a connection", Thing.NOTICE, needs=(Thing.PERSON, Thing.CONNECTION))
 def mute_connection(stage: Stage) -> None:
     mute(stage.people.dana, stage.agents.connection.pk)
 
 
-@act("the person hears a connection again", *OF_PERSON, Thing.CONNECTION)
+@act("the person hears a connection again", Thing.NOTICE, needs=(Thing.PERSON, Thing.CONNECTION))
 def unmute_connection(stage: Stage) -> None:
     unmute(stage.people.dana, stage.agents.other_connection.pk)
 
 
-@act("a worker settles what is new", *OF_PERSON)
+@act("a worker settles what is new", Thing.NOTICE, needs=PERSON)
 def settle(stage: Stage) -> None:
     settle_all(now=timezone.now())
 
 
-@act("a worker sends what is due", *OF_PERSON)
+@act("a worker sends what is due", Thing.NOTICE, needs=PERSON)
 def send(stage: Stage) -> str:
     """It claims the delivery, reads what it says, and notes that the service took it."""
     now = timezone.now()
@@ -70,12 +70,12 @@ def send(stage: Stage) -> str:
     return ", ".join(told) or "nothing"
 
 
-@act("a worker learns that a browser has left", *OF_PERSON)
+@act("a worker learns that a browser has left", Thing.NOTICE, needs=PERSON)
 def learn(stage: Stage) -> None:
     mark(stage.telling.delivery, Answer.GONE, now=timezone.now())
 
 
-@act("a worker sweeps", *OF_PERSON)
+@act("a worker sweeps", Thing.NOTICE, needs=PERSON)
 def sweep(stage: Stage) -> None:
     now = timezone.now()
     reseal_devices()

@@ -20,10 +20,10 @@ from invoicing.administration.passkeys import make_passkey_link_as_operator
 from tests.races.stage import PAGE, SESSION, Stage
 from tests.races.table import Thing, act
 
-OF_PERSON = (Thing.PASSKEY, Thing.PERSON)
+PERSON = (Thing.PERSON,)
 
 
-@act("the person adds a passkey", *OF_PERSON)
+@act("the person adds a passkey", Thing.PASSKEY, needs=PERSON)
 def add(stage: Stage) -> None:
     dana = stage.people.dana
     new = NewPasskey(registration=stage.keys.registered, name="Phone")
@@ -31,26 +31,26 @@ def add(stage: Stage) -> None:
     add_passkey(stage.acting(dana), dana, new, session=SESSION, allowed_by=allowed_by)
 
 
-@act("the person adds a passkey by link", *OF_PERSON, Thing.CONNECTION)
+@act("the person adds a passkey by link", Thing.PASSKEY, Thing.PERSON, Thing.CONNECTION)
 def recover(stage: Stage) -> None:
     new = NewPasskey(registration=stage.keys.recovered, name="Phone")
     add_by_link(stage.nobody(), new, session=SESSION, link=stage.seen.link)
 
 
-@act("the person renames a passkey", *OF_PERSON)
+@act("the person renames a passkey", Thing.PASSKEY, needs=PERSON)
 def rename(stage: Stage) -> None:
     dana = stage.people.dana
     rename_passkey(stage.acting(dana), dana, stage.keys.passkey.pk, name="Old key")
 
 
-@act("the person removes a passkey", *OF_PERSON, Thing.CONNECTION)
+@act("the person removes a passkey", Thing.PASSKEY, Thing.PERSON, Thing.CONNECTION)
 def remove(stage: Stage) -> None:
     dana, allowed_by = stage.people.dana, stage.keys.signed["remove"]
     pk = stage.keys.passkey.pk
     remove_passkey(stage.acting(dana), dana, pk, session=SESSION, allowed_by=allowed_by)
 
 
-@act("the person confirms a page with a passkey", *OF_PERSON)
+@act("the person confirms a page with a passkey", Thing.PASSKEY, needs=PERSON)
 def confirm(stage: Stage) -> str:
     text = stage.keys.signed["confirm"]
     dana = stage.people.dana
@@ -58,24 +58,24 @@ def confirm(stage: Stage) -> str:
     return "confirmed" if is_confirmed else "not confirmed"
 
 
-@act("the person is asked for a passkey", *OF_PERSON)
+@act("the person is asked for a passkey", Thing.PASSKEY, needs=PERSON)
 def be_asked(stage: Stage) -> None:
     make_challenge("confirm", session=SESSION, person=stage.people.dana, page="c" * 64)
 
 
-@act("an administrator makes a link for a passkey", *OF_PERSON)
+@act("an administrator makes a link for a passkey", Thing.PASSKEY, needs=PERSON)
 def give_link(stage: Stage) -> None:
     """They have no passkey themselves, which would have to allow it."""
     admin = stage.people.admin
     make_link(stage.acting(admin), stage.people.dana, maker=admin)
 
 
-@act("an operator makes a link for a passkey", *OF_PERSON)
+@act("an operator makes a link for a passkey", Thing.PASSKEY, needs=PERSON)
 def give_link_as_operator(stage: Stage) -> None:
     make_passkey_link_as_operator(stage.people.dana)
 
 
-@act("the owner demands signatures", Thing.PASSKEY, Thing.APPROVAL, Thing.DOCUMENT)
+@act("the owner demands signatures", Thing.PASSKEY)
 def demand(stage: Stage) -> None:
     owner = stage.people.owner
     with transaction.atomic():

@@ -9,8 +9,10 @@ from tests.factories import ISSUE_DATE
 from tests.races.stage import Stage
 from tests.races.table import Thing, act
 
-DECIDING = (Thing.APPROVAL, Thing.DOCUMENT, Thing.PERSON, Thing.CONNECTION)
-WRITING = (Thing.DOCUMENT, Thing.PERSON, Thing.CUSTOMER, Thing.RATE)
+PERSON = (Thing.PERSON,)
+DECIDING = (Thing.PERSON, Thing.DOCUMENT, Thing.CONNECTION, Thing.PASSKEY)
+ISSUING = (Thing.DOCUMENT, Thing.SERIES)
+OF_DRAFT = (Thing.PERSON, Thing.CUSTOMER, Thing.RATE)
 
 
 def decide(stage: Stage, approval: ApprovalRequest, decision: str) -> HttpResponse:
@@ -18,28 +20,28 @@ def decide(stage: Stage, approval: ApprovalRequest, decision: str) -> HttpRespon
     return stage.people.desk.post(f"/approvals/{approval.pk}", form)
 
 
-@act("the person approves what is asked", *DECIDING)
+@act("the person approves what is asked", Thing.APPROVAL, needs=DECIDING)
 def approve(stage: Stage) -> HttpResponse:
     return decide(stage, stage.agents.asked, "approve")
 
 
-@act("the person rejects what is asked", *DECIDING)
+@act("the person rejects what is asked", Thing.APPROVAL, needs=DECIDING)
 def reject(stage: Stage) -> HttpResponse:
     return decide(stage, stage.agents.asked, "reject")
 
 
-@act("the person rejects all that a connection asks", *DECIDING)
+@act("the person rejects all that a connection asks", Thing.APPROVAL, needs=DECIDING)
 def reject_all(stage: Stage) -> HttpResponse:
     asking = stage.agents.other_connection.pk
     return stage.people.desk.post(f"/approvals/connections/{asking}/reject")
 
 
-@act("the person withdraws what was approved", *DECIDING)
+@act("the person withdraws what was approved", Thing.APPROVAL, Thing.DOCUMENT, needs=DECIDING)
 def withdraw(stage: Stage) -> HttpResponse:
     return stage.people.desk.post(f"/approvals/{stage.agents.approved.approval.pk}/withdraw")
 
 
-@act("the person looks at what is asked", Thing.APPROVAL, Thing.DOCUMENT)
+@act("the person looks at what is asked", needs=(*DECIDING, Thing.APPROVAL))
 def look(stage: Stage) -> HttpResponse:
     return stage.people.desk.get(f"/approvals/{stage.agents.asked.pk}")
 
@@ -62,19 +64,19 @@ def form_of(stage: Stage, **changes: Any) -> dict[str, Any]:
     }
 
 
-@act("the person writes a draft", Thing.PERSON, Thing.CUSTOMER, Thing.RATE)
+@act("the person writes a draft", needs=OF_DRAFT)
 def write(stage: Stage) -> HttpResponse:
     form = form_of(stage, draft_code=stage.books.new_code)
     return stage.people.desk.post("/documents/new", form)
 
 
-@act("the person edits the draft", *WRITING)
+@act("the person edits the draft", Thing.DOCUMENT, needs=OF_DRAFT)
 def edit(stage: Stage) -> HttpResponse:
     path = f"/documents/{stage.books.draft.pk}/edit"
     return stage.people.desk.post(path, form_of(stage, lock_version="1"))
 
 
-@act("the person issues the draft by hand", *WRITING, Thing.SERIES)
+@act("the person issues the draft by hand", *ISSUING, needs=(*OF_DRAFT, Thing.PASSKEY))
 def issue(stage: Stage) -> HttpResponse:
     form = {"fingerprint": stage.seen.draft}
     return stage.people.desk.post(f"/documents/{stage.books.draft.pk}/issue", form)
@@ -87,37 +89,37 @@ def correct(stage: Stage, **changes: Any) -> dict[str, Any]:
     return form | {f"quantity-{line.pk}": "1"} | changes
 
 
-@act("the person writes a credit note", Thing.DOCUMENT, Thing.PERSON, Thing.CUSTOMER)
+@act("the person writes a credit note", Thing.DOCUMENT, needs=OF_DRAFT)
 def write_correction(stage: Stage) -> HttpResponse:
     path = f"/documents/{stage.books.invoice.pk}/correct"
     return stage.people.desk.post(path, correct(stage, draft_code=stage.books.new_code))
 
 
-@act("the person changes the credit note", Thing.DOCUMENT, Thing.PERSON, Thing.CUSTOMER)
+@act("the person changes the credit note", Thing.DOCUMENT, needs=OF_DRAFT)
 def change_correction(stage: Stage) -> HttpResponse:
     path = f"/documents/{stage.books.correction.pk}/change"
     return stage.people.desk.post(path, correct(stage, lock_version="1"))
 
 
-@act("the person issues the credit note", *WRITING, Thing.SERIES)
+@act("the person issues the credit note", *ISSUING, needs=(*OF_DRAFT, Thing.PASSKEY))
 def issue_correction(stage: Stage) -> HttpResponse:
     form = {"fingerprint": stage.seen.correction}
     return stage.people.desk.post(f"/documents/{stage.books.correction.pk}/issue", form)
 
 
-@act("the person issues another credit note", *WRITING, Thing.SERIES)
+@act("the person issues another credit note", *ISSUING, needs=(*OF_DRAFT, Thing.PASSKEY))
 def issue_other_correction(stage: Stage) -> HttpResponse:
     """Both take back all that the invoice has, of which it has enough for one."""
     form = {"fingerprint": stage.seen.other_correction}
     return stage.people.desk.post(f"/documents/{stage.books.other_correction.pk}/issue", form)
 
 
-@act("the person downloads the original", Thing.ORIGINAL, Thing.DOCUMENT, Thing.PERSON)
+@act("the person downloads the original", Thing.ORIGINAL, needs=(*PERSON, Thing.DOCUMENT))
 def download(stage: Stage) -> HttpResponse:
     return stage.people.desk.get(f"/documents/{stage.books.invoice.pk}/xrechnung")
 
 
-@act("the person exports documents", Thing.DOCUMENT, Thing.PERSON)
+@act("the person exports documents", needs=(*PERSON, Thing.DOCUMENT))
 def export(stage: Stage) -> str:
     days = dict.fromkeys(("first_day", "last_day"), stage.books.issued_on)
     answer: Any = stage.people.desk.post("/exports", {"kind": "documents", **days})
@@ -125,6 +127,6 @@ def export(stage: Stage) -> str:
     return f"{answer.status_code}, {lines} lines"
 
 
-@act("the person opens the evidence", Thing.DOCUMENT, Thing.PERSON)
+@act("the person opens the evidence", needs=(*PERSON, Thing.DOCUMENT, Thing.ORIGINAL))
 def open_evidence(stage: Stage) -> HttpResponse:
     return stage.people.desk.get(f"/evidence/{stage.books.invoice.pk}")
