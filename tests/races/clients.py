@@ -1,8 +1,10 @@
 """Clients that came by browser: one has tokens, one a code, one was allowed, one only asks."""
 
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -12,12 +14,15 @@ from agent_access.models import Connection
 from agent_access.models.audit import Transport
 from agent_access.oauth.asking import Asker, allow, ask, find_asked
 from agent_access.oauth.authorization import AuthorizationRequest, make_connection, read_request
-from agent_access.oauth.models import AccessRequest
+from agent_access.oauth.fetching import Document
+from agent_access.oauth.models import AccessRequest, Application, Grant
 from invoicing.models import User
 from tests.oauth.programs import Program, make_program
 
 READ = ("customers:read", "invoices:read")
 DAYS = 7
+# The address by which a client names itself, and what is found there.
+DOCUMENT = "https://named.example/client.json"
 
 
 @dataclass(kw_only=True)
@@ -29,6 +34,7 @@ class Clients:
     pair: dict[str, Any]
     connection: Connection
     code: str
+    unused: UUID  # the connection of the code
     asked: AccessRequest
     allowed: AccessRequest
     allowed_authorization: AuthorizationRequest
@@ -51,12 +57,15 @@ def stage_clients(owner: User, dana: User) -> Clients:
     allowed = _ask(request("allowed"), dana)
     allow(allowed, owner=owner, scopes=READ, days=DAYS, origin=make_origin(Transport.WEB))
     _age(allowed)
+    _make_old_client()
+    code = consent(request("code"))
     return Clients(
         program=program,
         authorization=request("new"),
         pair=pair,
         connection=connection,
-        code=consent(request("code")),
+        code=code,
+        unused=Grant.objects.get(consumed_at=None).connection_id,
         allowed=allowed,
         allowed_authorization=request("allowed"),
         asked=_ask(request("asked"), dana),
@@ -98,3 +107,20 @@ def _age(asked: AccessRequest) -> None:
         decision=AccessRequest.Decision.WITHDRAWN,
         decided_at=long_ago,
     )
+
+
+def _make_old_client() -> None:
+    """Keep a client of long ago that nobody ever allowed."""
+    old = make_program("https://old.example/", name="Old").client_id
+    Application.objects.filter(client_id=old).update(created=timezone.now() - timedelta(days=60))
+
+
+def fetch_document(address: str) -> Document:
+    """Stand in for the network, and find the document of a client there."""
+    content = {
+        "client_id": address,
+        "client_name": "Named",
+        "redirect_uris": ["https://named.example/back"],
+        "token_endpoint_auth_method": "none",
+    }
+    return Document(body=json.dumps(content).encode(), cache_control="")

@@ -12,6 +12,8 @@ WORD = re.compile(r"\w+")
 # A SELECT that locks says FOR UPDATE or FOR NO KEY UPDATE.
 WRITING = re.compile(r"\b(INSERT|UPDATE|DELETE)\b")
 COMMIT = "COMMIT"
+# Before a statement that no transaction is around, which commits by itself.
+BY_ITSELF = "/* by itself */ "
 # What migrations fill; no act writes it.
 FIXED_APPS = ("contenttypes",)
 
@@ -60,6 +62,14 @@ def add_up(statements: Iterable[str]) -> Footprint:
     return Footprint(
         frozenset().union(*(one.named for one in each)),
         frozenset().union(*(one.taken for one in each)),
+    )
+
+
+def has_committed(statements: Iterable[str]) -> bool:
+    """Return whether any of what these wrote is there for others, whatever follows."""
+    return any(
+        each == COMMIT or (each.startswith(BY_ITSELF) and bool(footprint_of(each).taken))
+        for each in statements
     )
 
 

@@ -3,7 +3,7 @@
 Only on PostgreSQL: on SQLite, a writer locks the whole database.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
@@ -17,8 +17,15 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from tests.races.answers import FAULT, answer_of
-from tests.races.footprints import COMMIT, Footprint, add_up, find_places
-from tests.races.history import find_flaws
+from tests.races.flaws import find_flaws
+from tests.races.footprints import (
+    BY_ITSELF,
+    COMMIT,
+    Footprint,
+    add_up,
+    find_places,
+    has_committed,
+)
 from tests.races.rows import Facts, Tables
 from tests.races.stage import Stage
 from tests.races.table import Act
@@ -52,13 +59,15 @@ class Alone(NamedTuple):
 class Meeting(NamedTuple):
     """The outcome of holding the first act before this statement.
 
-    `is_overtaken` if the second act ended meanwhile, instead of waiting for a lock.
+    `is_overtaken` if the second act ended meanwhile, instead of waiting for a lock. Else `waiting`
+    is the footprint of what it did before, or None if it has committed some of that.
     """
 
     place: int
     statement: str
     outcome: Outcome
     is_overtaken: bool
+    waiting: Footprint | None
 
 
 class Interleaving:
@@ -102,20 +111,23 @@ class Interleaving:
     def meetings(self, first: Act, second: Act) -> Iterator[Meeting]:
         """Yield the outcomes of holding the first act until the second waits for it or is done."""
         statements = self.alone(first).statements
+        last: Meeting | None = None
         for place in find_places(statements, self.alone(second).footprint):
-            yield self._meet(first, second, place)
+            if last is None or not _waits_alike(last, statements[last.place : place]):
+                yield (last := self._meet(first, second, place))
 
     def _meet(self, first: Act, second: Act, place: int) -> Meeting:
         here, there = self._threads
         with self._set() as statements:
-            hold = _Hold(place, statements)
+            others: list[str] = []
+            hold = _Hold(place, statements, others)
             held = here.submit(self._run_held, first, hold)
-            come = partial(self._run, second, statements)
+            come = partial(self._run, second, others)
             met = there.submit(hold.encounter.come, come)
             told = [held.result(), met.result()]
-            self._note(statements)
+            self._note([*statements, *others])
             outcome = self._tell(first, second, told)
-        return Meeting(place, hold.statement, outcome, hold.is_overtaken)
+        return Meeting(place, hold.statement, outcome, hold.is_overtaken, hold.waiting)
 
     @contextmanager
     def _set(self) -> Iterator[list[str]]:
@@ -167,11 +179,12 @@ class Interleaving:
 class _Hold:
     """Holds an act before a statement, or its commit, until the other act waits or is done."""
 
-    def __init__(self, place: int, statements: list[str]) -> None:
+    def __init__(self, place: int, statements: list[str], others: list[str]) -> None:
         self.encounter = Encounter()
         self.is_overtaken = False
         self.statement = ""
-        self._left, self._statements = place, statements
+        self.waiting: Footprint | None = None
+        self._left, self._statements, self._others = place, statements, others
 
     def come_by(self, statement: str) -> None:
         self._statements.append(statement)
@@ -179,6 +192,19 @@ class _Hold:
         if self._left == -1:
             self.statement = statement
             self.is_overtaken = self.encounter.wait_here()
+            before = self._others[:-1]  # the last one waits
+            if not self.is_overtaken and not has_committed(before):
+                self.waiting = add_up(before)
+
+
+def _waits_alike(last: Meeting, since: Sequence[str]) -> bool:
+    """Return whether the second act waits where it waited before, and so comes after the first.
+
+    It does unless the first one has committed since, or has taken what the other takes earlier.
+    """
+    if last.waiting is None or has_committed(since):
+        return False
+    return not add_up(since).taken & last.waiting.taken
 
 
 @contextmanager
@@ -192,7 +218,7 @@ def _listen(hear: Held) -> Iterator[None]:
         commit()
 
     def execute(run: Any, statement: str, *args: Any) -> Any:
-        hear(statement)
+        hear(statement if database.in_atomic_block else BY_ITSELF + statement)
         return run(statement, *args)
 
     with database.execute_wrapper(execute), patch.object(database, "commit", commit_later):

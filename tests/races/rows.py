@@ -16,7 +16,7 @@ from tests.races.footprints import find_models
 # IDs, digests, draft codes, times and other secrets that are new in each run.
 CHANCE = re.compile(
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64}|D-[0-9A-Z]{8}"
-    r"|\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)|[\w-]{40,}"
+    r"|\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)|md5\$\w+\$\w+|[\w-]{40,}"
 )
 NEW = "(new)"
 # Sessions are all chance. What searches find by is compared with the records instead, which holds
@@ -36,6 +36,11 @@ class Tables:
         with connection.cursor() as cursor:
             for table in self._models:
                 cursor.execute(f"CREATE TEMPORARY TABLE copy_{table} AS TABLE {table}")
+        self._counted = {
+            table: set(model._base_manager.values_list("pk", flat=True))
+            for table, model in self._models.items()
+            if isinstance(model._meta.pk, AutoField)
+        }
         raw = {table: self._read_raw(table) for table in self._models}
         self._known = _find_known(value for rows in raw.values() for row in rows for value in row)
         self._staged = {table: self._tell(table) for table in self._models if table not in UNTOLD}
@@ -72,15 +77,23 @@ class Tables:
         return [tuple(map(self._tell_value, (place, *row))) for place, row in rows]
 
     def _read_raw(self, table: str) -> list[Row]:
+        names = ", ".join(f'"{each.column}"' for each in _columns_of(self._models[table]))
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT {_columns_of(self._models[table])} FROM {table}")  # noqa: S608  a table of our own
+            cursor.execute(f"SELECT {names} FROM {table}")  # noqa: S608  a table of our own
             return list(cursor.fetchall())
 
     def _tell(self, table: str) -> Facts:
         if table in AUDIT:
             return self._tell_audit(table)
-        rows = (tuple(map(self._tell_value, row)) for row in self._read_raw(table))
+        columns = _columns_of(self._models[table])
+        rows = (tuple(map(self._tell_cell, columns, row)) for row in self._read_raw(table))
         return sorted(rows, key=repr)
+
+    def _tell_cell(self, column: Any, value: Any) -> Any:
+        target = column.related_model
+        if target and isinstance(value, int) and isinstance(target._meta.pk, AutoField):
+            return value if value in self._counted[target._meta.db_table] else NEW
+        return self._tell_value(value)
 
     def _tell_value(self, value: Any) -> Any:
         match value:
@@ -93,10 +106,9 @@ class Tables:
         return value
 
 
-def _columns_of(model: type[Model]) -> str:
+def _columns_of(model: type[Model]) -> list[Any]:
     """Return the columns but a counted ID, which tells only who came first."""
-    fields = model._meta.concrete_fields
-    return ", ".join(f'"{each.column}"' for each in fields if not isinstance(each, AutoField))
+    return [each for each in model._meta.concrete_fields if not isinstance(each, AutoField)]
 
 
 def _find_known(values: Iterable[Any]) -> frozenset[str]:

@@ -1,8 +1,12 @@
 """What all acts find: one of each thing, which people, agents and clients want at once."""
 
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
+from unittest.mock import patch
 from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
@@ -16,6 +20,7 @@ from agent_access.approvals.models import ApprovalRequest
 from agent_access.audit import Actor
 from agent_access.connections import ConnectionRequest, create_connection
 from agent_access.models import Connection
+from agent_access.oauth import client_documents
 from agent_access.passkeys.challenges import challenge_bytes, make_challenge
 from agent_access.passkeys.models import Passkey
 from agent_access.switches import turn_access, turn_sign_in
@@ -26,7 +31,7 @@ from agent_access.telling.preferences import mute
 from agent_access.tools import registry
 from invoicing.access import Permission
 from invoicing.administration.numbering import digest_numbering
-from invoicing.administration.passkeys import make_passkey_link_as_operator
+from invoicing.administration.passkeys import earliest_day, make_passkey_link_as_operator
 from invoicing.administration.people import digest_person
 from invoicing.administration.sign_ins import make_code
 from invoicing.customer_imports.waiting import plan_import
@@ -53,13 +58,16 @@ from tests.factories import (
     make_issued,
 )
 from tests.invoicing.customer_imports.imports import upload
-from tests.passkeys import SoftPasskey, encode
-from tests.races.clients import Clients, stage_clients
+from tests.passkeys import SoftPasskey, challenge_in, encode
+from tests.races.clients import Clients, fetch_document, stage_clients
+from tests.signing import demand
 from tests.telling.push_service import WEB_PUSH_KEY
 
 # Of the web session in which passkeys are asked.
 SESSION = "a" * 64
 PAGE = "b" * 64
+# Of a browser in which nobody has signed in.
+COOKIE = "c" * 32
 UNLIMITED = ("LIMIT_PER_CONNECTION", "LIMIT_PER_ADDRESS", "LIMIT_REGISTER", "LIMIT_TOKEN")
 
 
@@ -116,6 +124,7 @@ class Keys:
     signed: dict[str, str]
     registered: str
     recovered: str
+    required_from: date
 
 
 @dataclass(kw_only=True)
@@ -169,18 +178,21 @@ class Stage:
         return Actor(ORIGIN, None)
 
 
-def as_staged() -> Any:
-    """Return the settings of a run: people are told, no limit is reached, and bugs are raised."""
+@contextmanager
+def as_staged() -> Iterator[None]:
+    """Let people be told, no limit be reached, bugs be raised, and a client's document be found."""
     changed = {
         **dict.fromkeys(UNLIMITED, 10**9),
         "RAISE_UNFORESEEN": True,
         "WEB_PUSH_KEY": WEB_PUSH_KEY,
         "MAIL_FROM": "invoices@halden.example",
     }
-    quick = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    return override_settings(
-        AGENT_ACCESS={**settings.AGENT_ACCESS, **changed}, PASSWORD_HASHERS=quick
-    )
+    access = {**settings.AGENT_ACCESS, **changed}
+    with (
+        override_settings(AGENT_ACCESS=access),
+        patch.object(client_documents, "fetch", fetch_document),
+    ):
+        yield
 
 
 def set_stage() -> Stage:
@@ -192,7 +204,7 @@ def set_stage() -> Stage:
     subscription = _subscribe("https://push.example/one")
     device = add_device(people.dana, subscription, name="Chrome")
     agents = _stage_agents(people, books)
-    keys = _stage_keys(people)
+    keys = _stage_keys(people, agents)
     return Stage(
         people=people,
         books=books,
@@ -289,14 +301,21 @@ def _stage_agents(people: People, books: Books) -> Agents:
     )
 
 
-def _stage_keys(people: People) -> Keys:
+def _stage_keys(people: People, agents: Agents) -> Keys:
     dana, soft, spare = people.dana, SoftPasskey(), SoftPasskey()
     passkey = soft.keep_for(dana)
     spare.keep_for(dana, age=timedelta(days=2), name="Spare")
-    SoftPasskey().keep_for(people.owner)
+    owners = SoftPasskey()
+    owners.keep_for(people.owner)
+    demand(connections=[str(agents.other_connection.pk)])
+    required_from = earliest_day()
 
-    def ask(purpose: str, **content: str) -> bytes:
-        return challenge_bytes(make_challenge(purpose, session=SESSION, person=dana, **content))
+    def ask(purpose: str, session: str = SESSION, person: Any = dana, **content: str) -> bytes:
+        return challenge_bytes(make_challenge(purpose, session=session, person=person, **content))
+
+    to_approve = people.desk.post(f"/approvals/{agents.asked.pk}/sign").json()["publicKey"]
+    owners_session = _digest(f"session:{people.owner_desk.session.session_key}")
+    rule = ask("rule", owners_session, people.owner, day=required_from.isoformat())
 
     return Keys(
         passkey=passkey,
@@ -306,8 +325,16 @@ def _stage_keys(people: People) -> Keys:
             "add": spare.sign(ask("add")),
             "remove": spare.sign(ask("remove", about=str(passkey.pk))),
             "confirm": soft.sign(ask("confirm", page=PAGE)),
+            "approve": soft.sign(challenge_in(to_approve)),
+            "sign-in": soft.sign(ask("sign-in", _digest(f"csrf:{COOKIE}"), None)),
+            "rule": owners.sign(rule),
         },
+        required_from=required_from,
     )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _subscribe(endpoint: str) -> dict[str, Any]:

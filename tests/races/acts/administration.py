@@ -1,6 +1,7 @@
 """What the owner and administrators change: people, rights, customers, rates, numbers, switches."""
 
 from collections.abc import Mapping
+from datetime import time
 from functools import partial
 from typing import Any
 
@@ -25,9 +26,10 @@ from invoicing.administration.preferences import choose_preferences
 from invoicing.administration.records import change_record
 from invoicing.administration.setup import put_setup_away, take_rates
 from invoicing.customer_imports.waiting import keep_file
-from invoicing.models import Customer, Document, DocumentType
+from invoicing.models import Customer, Document, DocumentType, Logo
 from invoicing.number_formats import NumberStyle
 from invoicing.services.search_rebuild import rebuild_words
+from invoicing.services.working_hours import Stretch
 from invoicing.tax_proposals import propose_rates
 from tests.browsers import Browser
 from tests.factories import PASSWORD
@@ -68,6 +70,13 @@ def take_permissions(stage: Stage) -> object:
 @act("the owner gives the person a manager", Thing.PERSON)
 def give_manager(stage: Stage) -> object:
     return change_dana(stage, {"manager": stage.people.colin})
+
+
+@act("the owner changes the person's hours", Thing.PERSON)
+def change_hours(stage: Stage) -> object:
+    actor, dana = stage.acting(stage.people.owner), stage.people.dana
+    hours = [Stretch(0, time(9), time(17))]
+    return change_person(actor, dana.pk, {}, hours=hours, seen=stage.seen.dana)
 
 
 @act("the owner creates a person", Thing.PERSON)
@@ -181,9 +190,15 @@ def upload_file(stage: Stage) -> None:
     keep_file(stage.people.dana, name="other.csv", content=b"Number,Name\n4,Epsilon")
 
 
+@act("the person gives their file up", Thing.CUSTOMER, needs=PERSON)
+def give_up(stage: Stage) -> Any:
+    path = f"/customers/import/{stage.books.upload.pk}"
+    return stage.people.desk.post(path, {"give-up": ""})
+
+
 @act("the owner changes the company", Thing.RATE, needs=(Thing.DOCUMENT,))
 def change_company(stage: Stage) -> None:
-    changes = {"name": "Halden Works AG"}
+    changes = {"name": "Halden Works AG", "logo": Logo(digest="c" * 64, png=b"a picture")}
     change_record_of(stage, stage.books.company, changes, stage.seen.company)
 
 
@@ -216,6 +231,8 @@ def change_numbers(stage: Stage) -> None:
         each: WantedNumbering(NumberStyle(prefix, has_year=True, digits=5), None)
         for each, prefix in styles.items()
     }
+    credit_notes = DocumentType.CREDIT_NOTE  # of which none is issued yet
+    wanted[credit_notes] = wanted[credit_notes]._replace(next_value=501)
     change_numbering(
         stage.acting(stage.people.owner),
         wanted,

@@ -8,12 +8,14 @@ from agent_access.audit import make_origin
 from agent_access.models.audit import Transport
 from agent_access.oauth.asking import Asker, allow, ask, mint_code, refuse
 from agent_access.oauth.authorization import make_connection
+from agent_access.oauth.client_documents import refresh_client
 from agent_access.oauth.client_metadata import ClientMetadata
 from agent_access.oauth.clients import delete_client, end_connections_of
 from agent_access.oauth.registration import register_client
-from agent_access.oauth.retention import forget_old_tokens, forget_tokens_of
+from agent_access.oauth.repeats import renew_code
+from agent_access.oauth.retention import forget_old_tokens, forget_tokens_of, forget_unused_clients
 from tests.agents import Answer
-from tests.races.clients import DAYS, READ, consent_of
+from tests.races.clients import DAYS, DOCUMENT, READ, consent_of
 from tests.races.stage import Stage
 from tests.races.table import Thing, act
 
@@ -56,6 +58,24 @@ def consent(stage: Stage) -> None:
     make_connection(stage.clients.authorization, asked, decided_at=timezone.now())
 
 
+@act("the owner sends their consent again", *OF_CLIENT, needs=PERSON)
+def consent_again(stage: Stage) -> None:
+    owner = stage.seen_by(stage.people.owner)
+    asked = consent_of(owner, stage.people.dana, stage.clients.authorization)
+    renew_code(replace(asked, connection_id=stage.clients.unused), origin=WEB)
+
+
+@act("a client's document is read", Thing.CLIENT)
+def read_document(stage: Stage) -> None:
+    """As somebody asks for a client that names itself by an address."""
+    refresh_client(DOCUMENT, origin=WEB)
+
+
+@act("a registration forgets unused clients", Thing.CLIENT)
+def forget_clients(stage: Stage) -> str:
+    return f"{forget_unused_clients(100)} forgotten"
+
+
 @act("the person asks the owner for a client", Thing.CLIENT, Thing.NOTICE, needs=PERSON)
 def ask_owner(stage: Stage) -> None:
     asker = Asker(person=stage.seen_by(stage.people.dana), session_key="session")
@@ -81,9 +101,12 @@ def fetch(stage: Stage) -> None:
 
 @act("the owner ends a client's connections", *OF_CLIENT)
 def end_client(stage: Stage) -> None:
-    by = stage.acting(stage.people.owner)
-    end_connections_of(stage.clients.authorization.client, by=by)
-    forget_tokens_of(stage.clients.authorization.client, by=by)
+    end_connections_of(stage.clients.authorization.client, by=stage.acting(stage.people.owner))
+
+
+@act("the tokens of an ended client are deleted", *OF_CLIENT)
+def forget_client(stage: Stage) -> None:
+    forget_tokens_of(stage.clients.authorization.client, by=stage.acting(stage.people.owner))
 
 
 @act("the owner deletes a client", *OF_CLIENT)

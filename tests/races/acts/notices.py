@@ -1,12 +1,13 @@
 """How people are told, and what the worker that tells them does meanwhile."""
 
+from django.http import HttpResponse
 from django.utils import timezone
 
 from agent_access.telling import digests, heads
 from agent_access.telling.devices import add_device, forget_device, reseal_devices
 from agent_access.telling.models import Delivery, Outcome
 from agent_access.telling.outbox import forget_old, settle_all
-from agent_access.telling.preferences import mute, save_preferences, unmute
+from agent_access.telling.preferences import mute, unmute
 from agent_access.telling.sending import Answer
 from agent_access.telling.worker import claim, mark, prepare
 from tests.races.stage import Stage
@@ -31,13 +32,15 @@ def forget(stage: Stage) -> None:
 
 
 @act("the person chooses how they are told", Thing.NOTICE, needs=PERSON)
-def choose(stage: Stage) -> None:
-    save_preferences(stage.people.dana, by_mail=False, shows_details=True, wants_digest=True)
+def choose(stage: Stage) -> HttpResponse:
+    form = {"by_mail": "on", "wants_digest": "on", "shows_details": "on"}
+    return stage.people.desk.post("/notifications/choices", form)
 
 
-@act("the person wants the heads of the audit", Thing.NOTICE, needs=PERSON)
-def choose_heads(stage: Stage) -> None:
-    heads.choose_heads(stage.people.dana, is_wanted=True)
+@act("the owner chooses the heads of the audit", Thing.NOTICE)
+def choose_heads(stage: Stage) -> HttpResponse:
+    form = {"by_mail": "on", "wants_heads": "on"}
+    return stage.people.owner_desk.post("/notifications/choices", form)
 
 
 @act("the person mutes a connection", Thing.NOTICE, needs=(Thing.PERSON, Thing.CONNECTION))

@@ -1,6 +1,10 @@
 """What people do with passkeys, and the owner with the rules of what has to be signed."""
 
+from typing import Any
+
+from django.conf import settings
 from django.db import transaction
+from django.http import HttpRequest, HttpResponse
 
 from agent_access.models import AccessSettings
 from agent_access.passkeys.challenges import make_challenge
@@ -16,8 +20,9 @@ from agent_access.passkeys.keeping import (
 from agent_access.passkeys.models import SigningRules
 from agent_access.passkeys.ruling import change_rules
 from agent_access.signing import Proof
-from invoicing.administration.passkeys import make_passkey_link_as_operator
-from tests.races.stage import PAGE, SESSION, Stage
+from invoicing.administration.passkeys import make_passkey_link_as_operator, require_passkeys
+from tests.browsers import Browser
+from tests.races.stage import COOKIE, PAGE, SESSION, Stage
 from tests.races.table import Thing, act
 
 PERSON = (Thing.PERSON,)
@@ -82,3 +87,19 @@ def demand(stage: Stage) -> None:
         AccessSettings.lock()
         chosen = SigningRules(always=True)
         change_rules(stage.acting(owner), owner, chosen, Proof(assertion="", session=SESSION))
+
+
+@act("the owner requires passkeys of everybody", Thing.PASSKEY, Thing.PERSON)
+def require(stage: Stage) -> None:
+    owner = stage.people.owner
+    request: Any = HttpRequest()
+    request.user, request.session = owner, stage.people.owner_desk.session
+    day = stage.keys.required_from
+    require_passkeys(request, day, stage.keys.signed["rule"])
+
+
+@act("the person signs in with a passkey", Thing.PASSKEY, Thing.PERSON)
+def sign_in(stage: Stage) -> HttpResponse:
+    browser = Browser()
+    browser.cookies[settings.CSRF_COOKIE_NAME] = COOKIE
+    return browser.post("/sign-in/passkey", {"assertion": stage.keys.signed["sign-in"]})

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from agent_access.approvals.models import ApprovalRequest
 from tests.factories import ISSUE_DATE
 from tests.races.stage import Stage
 from tests.races.table import Thing, act
@@ -15,19 +14,26 @@ ISSUING = (Thing.DOCUMENT, Thing.SERIES)
 OF_DRAFT = (Thing.PERSON, Thing.CUSTOMER, Thing.RATE)
 
 
-def decide(stage: Stage, approval: ApprovalRequest, decision: str) -> HttpResponse:
-    form = {"decision": decision, "fingerprint": approval.fingerprint, "reason": ""}
-    return stage.people.desk.post(f"/approvals/{approval.pk}", form)
+def decide(stage: Stage, decision: str, assertion: str = "") -> HttpResponse:
+    asked = stage.agents.asked
+    form = {"decision": decision, "fingerprint": asked.fingerprint, "reason": ""}
+    return stage.people.desk.post(f"/approvals/{asked.pk}", form | {"assertion": assertion})
 
 
 @act("the person approves what is asked", Thing.APPROVAL, needs=DECIDING)
 def approve(stage: Stage) -> HttpResponse:
-    return decide(stage, stage.agents.asked, "approve")
+    return decide(stage, "approve", stage.keys.signed["approve"])
+
+
+@act("the person approves what is asked unsigned", Thing.APPROVAL, needs=DECIDING)
+def approve_unsigned(stage: Stage) -> HttpResponse:
+    """The rules demand a signature of what this connection asks."""
+    return decide(stage, "approve")
 
 
 @act("the person rejects what is asked", Thing.APPROVAL, needs=DECIDING)
 def reject(stage: Stage) -> HttpResponse:
-    return decide(stage, stage.agents.asked, "reject")
+    return decide(stage, "reject")
 
 
 @act("the person rejects all that a connection asks", Thing.APPROVAL, needs=DECIDING)
