@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.races.interleaving import Interleaving
-from tests.races.stage import as_staged, set_stage
+from tests.races.staging import as_staged, set_stage
 
 
 @pytest.fixture

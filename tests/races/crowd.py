@@ -91,7 +91,9 @@ def _read_heads(history: History, _: int) -> None:
     begun = time.monotonic()
     heads = read_heads()
     ended = time.monotonic()
-    history.heads += [Head(begun, ended, chain, *at) for chain, at in heads.items()]
+    history.heads += [
+        Head(begun, ended, chain, at.sequence, at.digest) for chain, at in heads.items()
+    ]
 
 
 def _read_numbers() -> dict[str, list[int]]:

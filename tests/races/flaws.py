@@ -21,7 +21,7 @@ def _find_number_flaws() -> Iterator[str]:
     """Yield each series whose numbers are not those up to its last, once each."""
     for series in NumberSeries.objects.all():
         issued = Document.objects.filter(series=series).order_by("series_value")
-        values = list(issued.values_list("series_value", flat=True))
+        values = [each or 0 for each in issued.values_list("series_value", flat=True)]
         if values and values != [*range(values[0], series.last_value + 1)]:
             yield f"numbers {values} of {series.type}, whose last is {series.last_value}"
 

@@ -88,12 +88,15 @@ class Interleaving:
     def alone(self, act: Act) -> Alone:
         """Return what the act does alone; the first of two runs fills the caches of a process."""
         if act.name not in self._alone:
-            here, _ = self._threads
-            for _ in range(2):
-                with self._set() as statements:
-                    answer = here.submit(self._run, act, statements).result()
-            self._alone[act.name] = Alone(tuple(statements), answer)
+            self._run_alone(act)
+            self._alone[act.name] = self._run_alone(act)
         return self._alone[act.name]
+
+    def _run_alone(self, act: Act) -> Alone:
+        here, _ = self._threads
+        with self._set() as statements:
+            answer = here.submit(self._run, act, statements).result()
+            return Alone(tuple(statements), answer)
 
     def after(self, first: Act, second: Act) -> Outcome:
         """Return the outcome of one after the other."""

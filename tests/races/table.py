@@ -32,13 +32,15 @@ Things = Sequence[Thing]
 class Act(NamedTuple):
     """One row; `run` returns what its caller is told, or raises what refuses it.
 
-    It writes something of what it `changes`, and what it `needs` decides whether and how.
+    It writes something of what it `changes`, and what it `needs` decides whether and how. Once one
+    that `ends` something was answered, nothing is written any more by what it has ended.
     """
 
     name: str
     changes: frozenset[Thing]
     needs: frozenset[Thing]
     run: Run
+    ends: bool
 
     def meets(self, other: "Act") -> bool:
         """Return whether the two touch the same thing, which one of them changes."""
@@ -50,12 +52,12 @@ Pair = tuple[Act, Act]
 _rows: dict[str, Act] = {}
 
 
-def act(name: str, *changes: Thing, needs: Things = ()) -> Callable[[Run], Run]:
+def act(name: str, *changes: Thing, needs: Things = (), ends: bool = False) -> Callable[[Run], Run]:
     """Add a function to the table."""
 
     def add(run: Run) -> Run:
         assert name not in _rows, name
-        _rows[name] = Act(name, frozenset(changes), frozenset(needs), run)
+        _rows[name] = Act(name, frozenset(changes), frozenset(needs), run, ends)
         return run
 
     return add

@@ -8,7 +8,7 @@ import pytest
 
 from tests.races.crowd import watch_crowd
 from tests.races.history import Head, History, Issued, Written, find_anomalies
-from tests.races.stage import as_staged, set_stage
+from tests.races.staging import as_staged, set_stage
 
 TALLY = os.environ.get("RACES_TALLY", "")
 SECONDS = float(os.environ.get("RACES_HISTORY_SECONDS", "1"))

@@ -35,6 +35,47 @@ def mix_pairs() -> list[Pair]:
     return pairs
 
 
+# Of each kind one: the pairs whose order decides most.
+CHOSEN = (
+    ("an agent creates a draft", "the owner deactivates the person"),
+    ("an agent creates a draft", "the owner makes the person a guest"),
+    ("an agent updates the draft", "the owner renames the customer"),
+    ("an agent updates the draft", "the person issues the draft by hand"),
+    ("an agent issues the approved draft", "the person issues the draft by hand"),
+    ("an agent issues the approved draft", "the person withdraws what was approved"),
+    ("an agent issues the approved draft", "the owner stops all agents"),
+    ("the person approves what is asked", "the person rejects what is asked"),
+    ("the owner revokes the other connection", "the person approves what is asked"),
+    ("the owner demands signatures", "the person approves what is asked"),
+    ("the person approves what is asked", "the person removes a passkey"),
+    ("the person issues another credit note", "the person issues the credit note"),
+    ("the owner changes how numbers are written", "the person issues the draft by hand"),
+    ("the owner renames the connection", "the owner stops all agents"),
+    ("the owner makes a connection", "the owner signs the person out everywhere"),
+    ("the person uses a one-time code", "the person uses a one-time code"),
+    ("the owner replaces the tax rate", "the owner replaces the tax rate"),
+    ("a client exchanges its code", "a client exchanges its code"),
+    ("a client refreshes its tokens", "a client refreshes its tokens"),
+    ("a client refreshes its tokens", "a client revokes its token"),
+    ("a client exchanges its code", "the owner turns browser sign-in off"),
+    ("the person adds a passkey by link", "the person adds a passkey by link"),
+)
+
+
+@pytest.mark.requirement(
+    "error.stale_update", "issue.numbers_and_freezes", "revocation.stops_calls", "sign_in.reuse"
+)
+def test_whatever_comes_between_its_statements_one_act_follows_the_other(
+    interleaving: Interleaving,
+) -> None:
+    """And nothing is written any more by what the other act has ended."""
+    table = {row.name: row for row in read_table()}
+    assert {*CHOSEN} <= {(one.name, other.name) for one, other in make_pairs(read_table())}
+    tried = [try_pair(interleaving, (table[one], table[other])) for one, other in CHOSEN]
+    assert [finding for each in tried for finding in each.findings] == []
+    assert all(each.meetings for each in tried)
+
+
 @pytest.mark.skipif(not TALLY, reason="the whole matrix has a command of its own")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_whole_matrix(interleaving: Interleaving, part: int) -> None:

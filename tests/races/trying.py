@@ -40,9 +40,13 @@ def _meet(
     for met in interleaving.meetings(first, second):
         result.meetings += 1
         result.overtaken += met.is_overtaken
+        place = f"{first.name}, held at statement {met.place} ({met.statement[:300]})"
         if met.outcome.faults or met.outcome not in in_turn:
-            place = f"{first.name}, held at statement {met.place} ({met.statement[:300]})"
             yield f"{place}, beside {second.name}: {tell_difference(met.outcome, in_turn)}"
+        elif met.is_overtaken and second.ends:
+            ended = interleaving.after(second, first)
+            if met.outcome.rows != ended.rows:
+                yield f"{place}, after {second.name}: {tell_difference(met.outcome, [ended])}"
 
 
 def tell_difference(outcome: Outcome, in_turn: Sequence[Outcome]) -> str:

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
+from typing_extensions import override
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("agent_access", "invoicing", "mcp_gateway")
 # What runs before there is anybody to race with, or is a page around the services below it.
@@ -24,6 +26,7 @@ class Writer(NamedTuple):
     path: str
     name: str
 
+    @override
     def __str__(self) -> str:
         return f"{self.path}: {self.name}"
 

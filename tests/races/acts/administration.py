@@ -47,12 +47,12 @@ def change_dana(stage: Stage, changes: Mapping[str, Any]) -> object:
     return change_person(stage.acting(people.owner), people.dana.pk, changes, seen=stage.seen.dana)
 
 
-@act("the owner deactivates the person", *SENDING_AWAY, Thing.CLIENT)
+@act("the owner deactivates the person", *SENDING_AWAY, Thing.CLIENT, ends=True)
 def deactivate(stage: Stage) -> object:
     return change_dana(stage, {"is_active": False})
 
 
-@act("the owner makes the person a guest", *SENDING_AWAY)
+@act("the owner makes the person a guest", *SENDING_AWAY, ends=True)
 def make_guest(stage: Stage) -> object:
     return change_dana(stage, {"is_guest": True})
 
@@ -62,7 +62,7 @@ def change_address(stage: Stage) -> object:
     return change_dana(stage, {"email": "d.new@halden.example"})
 
 
-@act("the owner takes the person's permissions away", Thing.PERSON)
+@act("the owner takes the person's permissions away", Thing.PERSON, ends=True)
 def take_permissions(stage: Stage) -> object:
     return change_dana(stage, {"user_permissions": []})
 
@@ -85,7 +85,7 @@ def add_person(stage: Stage) -> object:
     return create_person(stage.acting(stage.people.owner), facts)
 
 
-@act("the owner signs the person out everywhere", *SENDING_AWAY)
+@act("the owner signs the person out everywhere", *SENDING_AWAY, ends=True)
 def sign_out(stage: Stage) -> object:
     people = stage.people
     return sign_ins.sign_out_everywhere(stage.acting(people.owner), people.dana.pk)
@@ -134,7 +134,7 @@ def put_away(stage: Stage) -> None:
     put_setup_away(stage.acting(stage.people.owner), away=True)
 
 
-@act("the owner hands the company over", *ALL_AGENTS)
+@act("the owner hands the company over", *ALL_AGENTS, ends=True)
 def hand_over(stage: Stage) -> None:
     transfer_ownership(stage.acting(stage.people.owner), stage.people.dana.pk)
 
@@ -260,13 +260,13 @@ def connect(stage: Stage) -> None:
     create_connection(request)
 
 
-@act("the owner revokes the connection", Thing.CONNECTION)
+@act("the owner revokes the connection", Thing.CONNECTION, ends=True)
 def revoke(stage: Stage) -> None:
     by, connection = stage.acting(stage.people.owner), stage.agents.connection
     revoke_connection(connection.pk, reason=RevokedReason.OWNER_REVOKED, by=by)
 
 
-@act("the owner revokes the other connection", Thing.CONNECTION)
+@act("the owner revokes the other connection", Thing.CONNECTION, ends=True)
 def revoke_other(stage: Stage) -> None:
     by, connection = stage.acting(stage.people.owner), stage.agents.other_connection
     revoke_connection(connection.pk, reason=RevokedReason.OWNER_REVOKED, by=by)
@@ -285,17 +285,17 @@ def as_owner(stage: Stage, switch: Any) -> None:
         switch(by=stage.acting(stage.people.owner))
 
 
-@act("the owner stops all agents", *ALL_AGENTS)
+@act("the owner stops all agents", *ALL_AGENTS, ends=True)
 def stop_all(stage: Stage) -> None:
     as_owner(stage, partial(turn_access, on=False))
 
 
-@act("the owner turns browser sign-in off", Thing.CONNECTION, Thing.CLIENT)
+@act("the owner turns browser sign-in off", Thing.CONNECTION, Thing.CLIENT, ends=True)
 def stop_sign_in(stage: Stage) -> None:
     as_owner(stage, partial(turn_sign_in, on=False))
 
 
-@act("the owner hides a module of tools", Thing.CONNECTION)
+@act("the owner hides a module of tools", Thing.CONNECTION, ends=True)
 def hide_module(stage: Stage) -> None:
     as_owner(stage, partial(turn_module, "invoices", on=False))
 

@@ -34,7 +34,7 @@ def exchange(stage: Stage) -> str:
     return status_of(stage.clients.program.exchange(stage.clients.code))
 
 
-@act("a client revokes its token", *OF_CLIENT)
+@act("a client revokes its token", *OF_CLIENT, ends=True)
 def revoke(stage: Stage) -> str:
     return status_of(stage.clients.program.revoke(stage.clients.pair["access_token"]))
 
@@ -99,7 +99,7 @@ def fetch(stage: Stage) -> None:
     mint_code(stage.clients.allowed, stage.clients.allowed_authorization, dana)
 
 
-@act("the owner ends a client's connections", *OF_CLIENT)
+@act("the owner ends a client's connections", *OF_CLIENT, ends=True)
 def end_client(stage: Stage) -> None:
     end_connections_of(stage.clients.authorization.client, by=stage.acting(stage.people.owner))
 
@@ -109,7 +109,7 @@ def forget_client(stage: Stage) -> None:
     forget_tokens_of(stage.clients.authorization.client, by=stage.acting(stage.people.owner))
 
 
-@act("the owner deletes a client", *OF_CLIENT)
+@act("the owner deletes a client", *OF_CLIENT, ends=True)
 def delete(stage: Stage) -> None:
     client = type(stage.clients.authorization.client).objects.filter(
         client_id=stage.clients.program.client_id

@@ -1,6 +1,7 @@
 """How people are told, and what the worker that tells them does meanwhile."""
 
-from django.http import HttpResponse
+from typing import Any
+
 from django.utils import timezone
 
 from agent_access.telling import digests, heads
@@ -32,13 +33,13 @@ def forget(stage: Stage) -> None:
 
 
 @act("the person chooses how they are told", Thing.NOTICE, needs=PERSON)
-def choose(stage: Stage) -> HttpResponse:
+def choose(stage: Stage) -> Any:
     form = {"by_mail": "on", "wants_digest": "on", "shows_details": "on"}
     return stage.people.desk.post("/notifications/choices", form)
 
 
 @act("the owner chooses the heads of the audit", Thing.NOTICE)
-def choose_heads(stage: Stage) -> HttpResponse:
+def choose_heads(stage: Stage) -> Any:
     form = {"by_mail": "on", "wants_heads": "on"}
     return stage.people.owner_desk.post("/notifications/choices", form)
 

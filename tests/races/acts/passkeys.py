@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 
 from agent_access.models import AccessSettings
 from agent_access.passkeys.challenges import make_challenge
@@ -99,7 +99,7 @@ def require(stage: Stage) -> None:
 
 
 @act("the person signs in with a passkey", Thing.PASSKEY, Thing.PERSON)
-def sign_in(stage: Stage) -> HttpResponse:
+def sign_in(stage: Stage) -> Any:
     browser = Browser()
     browser.cookies[settings.CSRF_COOKIE_NAME] = COOKIE
     return browser.post("/sign-in/passkey", {"assertion": stage.keys.signed["sign-in"]})

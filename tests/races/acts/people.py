@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.http import HttpResponse
-
 from tests.factories import ISSUE_DATE
 from tests.races.stage import Stage
 from tests.races.table import Thing, act
@@ -14,41 +12,41 @@ ISSUING = (Thing.DOCUMENT, Thing.SERIES)
 OF_DRAFT = (Thing.PERSON, Thing.CUSTOMER, Thing.RATE)
 
 
-def decide(stage: Stage, decision: str, assertion: str = "") -> HttpResponse:
+def decide(stage: Stage, decision: str, assertion: str = "") -> Any:
     asked = stage.agents.asked
     form = {"decision": decision, "fingerprint": asked.fingerprint, "reason": ""}
     return stage.people.desk.post(f"/approvals/{asked.pk}", form | {"assertion": assertion})
 
 
 @act("the person approves what is asked", Thing.APPROVAL, needs=DECIDING)
-def approve(stage: Stage) -> HttpResponse:
+def approve(stage: Stage) -> Any:
     return decide(stage, "approve", stage.keys.signed["approve"])
 
 
 @act("the person approves what is asked unsigned", Thing.APPROVAL, needs=DECIDING)
-def approve_unsigned(stage: Stage) -> HttpResponse:
+def approve_unsigned(stage: Stage) -> Any:
     """The rules demand a signature of what this connection asks."""
     return decide(stage, "approve")
 
 
 @act("the person rejects what is asked", Thing.APPROVAL, needs=DECIDING)
-def reject(stage: Stage) -> HttpResponse:
+def reject(stage: Stage) -> Any:
     return decide(stage, "reject")
 
 
 @act("the person rejects all that a connection asks", Thing.APPROVAL, needs=DECIDING)
-def reject_all(stage: Stage) -> HttpResponse:
+def reject_all(stage: Stage) -> Any:
     asking = stage.agents.other_connection.pk
     return stage.people.desk.post(f"/approvals/connections/{asking}/reject")
 
 
 @act("the person withdraws what was approved", Thing.APPROVAL, Thing.DOCUMENT, needs=DECIDING)
-def withdraw(stage: Stage) -> HttpResponse:
+def withdraw(stage: Stage) -> Any:
     return stage.people.desk.post(f"/approvals/{stage.agents.approved.approval.pk}/withdraw")
 
 
 @act("the person looks at what is asked", needs=(*DECIDING, Thing.APPROVAL))
-def look(stage: Stage) -> HttpResponse:
+def look(stage: Stage) -> Any:
     return stage.people.desk.get(f"/approvals/{stage.agents.asked.pk}")
 
 
@@ -71,19 +69,19 @@ def form_of(stage: Stage, **changes: Any) -> dict[str, Any]:
 
 
 @act("the person writes a draft", needs=OF_DRAFT)
-def write(stage: Stage) -> HttpResponse:
+def write(stage: Stage) -> Any:
     form = form_of(stage, draft_code=stage.books.new_code)
     return stage.people.desk.post("/documents/new", form)
 
 
 @act("the person edits the draft", Thing.DOCUMENT, needs=OF_DRAFT)
-def edit(stage: Stage) -> HttpResponse:
+def edit(stage: Stage) -> Any:
     path = f"/documents/{stage.books.draft.pk}/edit"
     return stage.people.desk.post(path, form_of(stage, lock_version="1"))
 
 
 @act("the person issues the draft by hand", *ISSUING, needs=(*OF_DRAFT, Thing.PASSKEY))
-def issue(stage: Stage) -> HttpResponse:
+def issue(stage: Stage) -> Any:
     form = {"fingerprint": stage.seen.draft}
     return stage.people.desk.post(f"/documents/{stage.books.draft.pk}/issue", form)
 
@@ -96,32 +94,32 @@ def correct(stage: Stage, **changes: Any) -> dict[str, Any]:
 
 
 @act("the person writes a credit note", Thing.DOCUMENT, needs=OF_DRAFT)
-def write_correction(stage: Stage) -> HttpResponse:
+def write_correction(stage: Stage) -> Any:
     path = f"/documents/{stage.books.invoice.pk}/correct"
     return stage.people.desk.post(path, correct(stage, draft_code=stage.books.new_code))
 
 
 @act("the person changes the credit note", Thing.DOCUMENT, needs=OF_DRAFT)
-def change_correction(stage: Stage) -> HttpResponse:
+def change_correction(stage: Stage) -> Any:
     path = f"/documents/{stage.books.correction.pk}/change"
     return stage.people.desk.post(path, correct(stage, lock_version="1"))
 
 
 @act("the person issues the credit note", *ISSUING, needs=(*OF_DRAFT, Thing.PASSKEY))
-def issue_correction(stage: Stage) -> HttpResponse:
+def issue_correction(stage: Stage) -> Any:
     form = {"fingerprint": stage.seen.correction}
     return stage.people.desk.post(f"/documents/{stage.books.correction.pk}/issue", form)
 
 
 @act("the person issues another credit note", *ISSUING, needs=(*OF_DRAFT, Thing.PASSKEY))
-def issue_other_correction(stage: Stage) -> HttpResponse:
+def issue_other_correction(stage: Stage) -> Any:
     """Both take back all that the invoice has, of which it has enough for one."""
     form = {"fingerprint": stage.seen.other_correction}
     return stage.people.desk.post(f"/documents/{stage.books.other_correction.pk}/issue", form)
 
 
 @act("the person downloads the original", Thing.ORIGINAL, needs=(*PERSON, Thing.DOCUMENT))
-def download(stage: Stage) -> HttpResponse:
+def download(stage: Stage) -> Any:
     return stage.people.desk.get(f"/documents/{stage.books.invoice.pk}/xrechnung")
 
 
@@ -134,5 +132,5 @@ def export(stage: Stage) -> str:
 
 
 @act("the person opens the evidence", needs=(*PERSON, Thing.DOCUMENT, Thing.ORIGINAL))
-def open_evidence(stage: Stage) -> HttpResponse:
+def open_evidence(stage: Stage) -> Any:
     return stage.people.desk.get(f"/evidence/{stage.books.invoice.pk}")
