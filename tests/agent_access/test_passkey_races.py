@@ -1,4 +1,4 @@
-"""Changes of passkeys at the same moment: each passkey ends once, and each assertion counts once."""
+"""Changes of passkeys at once: a passkey ends once, and an assertion counts once."""
 
 from collections.abc import Callable
 from functools import partial
