@@ -91,8 +91,9 @@ class Tables:
 
     def _tell_cell(self, column: Any, value: Any) -> Any:
         target = column.related_model
-        if target and isinstance(value, int) and isinstance(target._meta.pk, AutoField):
-            return value if value in self._counted[target._meta.db_table] else NEW
+        counted = self._counted.get(target._meta.db_table) if target else None
+        if counted is not None and value is not None:
+            return value if value in counted else NEW
         return self._tell_value(value)
 
     def _tell_value(self, value: Any) -> Any:

@@ -21,16 +21,17 @@ pytestmark = [
 ]
 
 # What `python -m tests.races` says to the processes that share the matrix: where results are kept,
-# until when another pair is begun, how many share, and how the pairs are mixed.
+# until when another pair is begun, how many share, how the pairs are mixed, and of which act.
 TALLY = os.environ.get("RACES_TALLY", "")
 UNTIL = float(os.environ.get("RACES_UNTIL", "inf"))
 PARTS = int(os.environ.get("RACES_PARTS", "1"))
 SEED = int(os.environ.get("RACES_SEED", "1"))
+ACT = os.environ.get("RACES_ACT", "")
 
 
 def mix_pairs() -> list[Pair]:
-    """Return all pairs in an order that the seed decides."""
-    pairs = list(make_pairs(read_table()))
+    """Return all pairs, or those of one act, in an order that the seed decides."""
+    pairs = [each for each in make_pairs(read_table()) if ACT in {"", *(one.name for one in each)}]
     Random(SEED).shuffle(pairs)  # noqa: S311  no secret
     return pairs
 
