@@ -66,7 +66,7 @@ def _issue_as_agent(stage: Stage, name: str, history: History, turn: int) -> Non
     begun = time.monotonic()
     answer = _call(stage, history, lambda: execute(agent, asked, key=f"execute-{key}"))
     ended = time.monotonic()
-    history.issued.append(_tell(Document.objects.get(pk=answer["id"]), begun, ended))
+    history.issued.append(_tell(Document.objects.get(pk=answer["document"]["id"]), begun, ended))
 
 
 def _call(stage: Stage, history: History, call: Callable[[], Any]) -> Any:

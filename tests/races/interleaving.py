@@ -88,11 +88,12 @@ class Interleaving:
     def alone(self, act: Act) -> Alone:
         """Return what the act does alone; the first of two runs fills the caches of a process."""
         if act.name not in self._alone:
-            self._run_alone(act)
-            self._alone[act.name] = self._run_alone(act)
+            self.run(act)
+            self._alone[act.name] = self.run(act)
         return self._alone[act.name]
 
-    def _run_alone(self, act: Act) -> Alone:
+    def run(self, act: Act) -> Alone:
+        """Run the act by itself."""
         here, _ = self._threads
         with self._set() as statements:
             answer = here.submit(self._run, act, statements).result()

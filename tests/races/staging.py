@@ -100,12 +100,14 @@ def set_stage() -> Stage:
     device = add_device(people.dana, subscription, name="Chrome")
     agents = _stage_agents(people, books)
     keys = _stage_keys(people, agents)
+    clients = stage_clients(people.owner, people.dana)
+    mute(people.dana, clients.connection.pk)
     return Stage(
         people=people,
         books=books,
         agents=agents,
         keys=keys,
-        clients=stage_clients(people.owner, people.dana),
+        clients=clients,
         telling=Telling(
             device=device,
             delivery=Delivery.objects.get(device=device),
@@ -186,7 +188,6 @@ def _stage_agents(people: People, books: Books) -> Agents:
     settle_all(now=now)
     approved = ask(connection)  # of which nobody has been told yet
     approved.decide(now=now)
-    mute(people.dana, other.pk)
     return Agents(
         connection=connection,
         agent=agent,

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from typing_extensions import override
@@ -85,18 +85,22 @@ def _is_write(node: ast.AST) -> bool:
 @contextmanager
 def watch(ran: set[Writer]) -> Iterator[None]:
     """Add what this thread calls, of the packages, to the set."""
+    known: set[CodeType] = set()
 
-    def see(frame: FrameType, event: str, _: Any) -> None:
+    def see(frame: FrameType, _: str, __: Any) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(str(ROOT)):
-            path = str(Path(code.co_filename).relative_to(ROOT))
-            ran.add(Writer(path, code.co_qualname))
+        if code not in known:
+            known.add(code)
+            if code.co_filename.startswith(str(ROOT)):
+                path = str(Path(code.co_filename).relative_to(ROOT))
+                ran.add(Writer(path, code.co_qualname))
 
-    sys.setprofile(see)
+    # Of a trace function that returns nothing Python asks no more than the beginning of each call.
+    sys.settrace(see)
     try:
         yield
     finally:
-        sys.setprofile(None)
+        sys.settrace(None)
 
 
 def watched(run: Callable[..., Any], ran: set[Writer]) -> Callable[..., Any]:

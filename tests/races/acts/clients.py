@@ -73,7 +73,7 @@ def read_document(stage: Stage) -> None:
 
 @act("a registration forgets unused clients", Thing.CLIENT)
 def forget_clients(stage: Stage) -> str:
-    return f"{forget_unused_clients(100)} forgotten"
+    return f"done: {forget_unused_clients(100)}"
 
 
 @act("the person asks the owner for a client", Thing.CLIENT, Thing.NOTICE, needs=PERSON)

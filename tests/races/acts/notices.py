@@ -51,7 +51,7 @@ def mute_connection(stage: Stage) -> None:
 
 @act("the person hears a connection again", Thing.NOTICE, needs=(Thing.PERSON, Thing.CONNECTION))
 def unmute_connection(stage: Stage) -> None:
-    unmute(stage.people.dana, stage.agents.other_connection.pk)
+    unmute(stage.people.dana, stage.clients.connection.pk)
 
 
 @act("a worker settles what is new", Thing.NOTICE, needs=PERSON)
@@ -71,7 +71,7 @@ def send(stage: Stage) -> str:
         if claim(delivery, now=now) and prepare(delivery, now=now):
             mark(delivery, Answer.SENT, now=now)
             told.append(Outcome.SENT.value)
-    return ", ".join(told) or "nothing"
+    return f"done: {told}"
 
 
 @act("a worker learns that a browser has left", Thing.NOTICE, needs=PERSON)

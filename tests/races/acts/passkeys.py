@@ -60,7 +60,7 @@ def confirm(stage: Stage) -> str:
     text = stage.keys.signed["confirm"]
     dana = stage.people.dana
     is_confirmed = PasskeyConfirmer().is_confirmed(dana, text, page=PAGE, session=SESSION)
-    return "confirmed" if is_confirmed else "not confirmed"
+    return "done" if is_confirmed else "not confirmed"
 
 
 @act("the person is asked for a passkey", Thing.PASSKEY, needs=PERSON)
