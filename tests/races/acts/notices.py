@@ -35,13 +35,13 @@ def forget(stage: Stage) -> None:
 @act("the person chooses how they are told", Thing.NOTICE, needs=PERSON)
 def choose(stage: Stage) -> Any:
     form = {"by_mail": "on", "wants_digest": "on", "shows_details": "on"}
-    return stage.people.desk.post("/notifications/choices", form)
+    return stage.people.desk.post("/account/notifications/choices", form)
 
 
 @act("the owner chooses the heads of the audit", Thing.NOTICE)
 def choose_heads(stage: Stage) -> Any:
     form = {"by_mail": "on", "wants_heads": "on"}
-    return stage.people.owner_desk.post("/notifications/choices", form)
+    return stage.people.owner_desk.post("/account/notifications/choices", form)
 
 
 @act("the person mutes a connection", Thing.NOTICE, needs=(Thing.PERSON, Thing.CONNECTION))
