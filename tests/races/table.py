@@ -33,7 +33,8 @@ class Act(NamedTuple):
     """One row; `run` returns what its caller is told, or raises what refuses it.
 
     It writes something of what it `changes`, and what it `needs` decides whether and how. Once one
-    that `ends` something was answered, nothing is written any more by what it has ended.
+    that `ends` something was answered, nothing is written any more by what it has ended. One that
+    `has_parts` is made of several transactions, between which others may write their events.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Act(NamedTuple):
     needs: frozenset[Thing]
     run: Run
     ends: bool
+    has_parts: bool
 
     def meets(self, other: "Act") -> bool:
         """Return whether the two touch the same thing, which one of them changes."""
@@ -52,12 +54,18 @@ Pair = tuple[Act, Act]
 _rows: dict[str, Act] = {}
 
 
-def act(name: str, *changes: Thing, needs: Things = (), ends: bool = False) -> Callable[[Run], Run]:
+def act(
+    name: str,
+    *changes: Thing,
+    needs: Things = (),
+    ends: bool = False,
+    has_parts: bool = False,
+) -> Callable[[Run], Run]:
     """Add a function to the table."""
 
     def add(run: Run) -> Run:
         assert name not in _rows, name
-        _rows[name] = Act(name, frozenset(changes), frozenset(needs), run, ends)
+        _rows[name] = Act(name, frozenset(changes), frozenset(needs), run, ends, has_parts)
         return run
 
     return add

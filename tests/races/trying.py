@@ -4,8 +4,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
+from agent_access.models import AuditEvent
 from tests.races.interleaving import Interleaving, Outcome
 from tests.races.table import Act, Pair
+
+EVENTS = AuditEvent._meta.db_table
 
 
 @dataclass(kw_only=True)
@@ -26,7 +29,7 @@ def try_pair(interleaving: Interleaving, pair: Pair) -> Result:
     begun = time.monotonic()
     result = Result(first=one.name, second=other.name)
     directions = [(one, other)] if one == other else [(one, other), (other, one)]
-    in_turn = [interleaving.after(*each) for each in directions]
+    in_turn = [_tell(interleaving.after(*each), pair) for each in directions]
     result.findings += [f"in turn: {fault}" for each in in_turn for fault in each.faults]
     for first, second in directions:
         result.findings += _meet(interleaving, first, second, in_turn, result)
@@ -40,13 +43,22 @@ def _meet(
     for met in interleaving.meetings(first, second):
         result.meetings += 1
         result.overtaken += met.is_overtaken
+        outcome = _tell(met.outcome, (first, second))
         place = f"{first.name}, held at statement {met.place} ({met.statement[:300]})"
-        if met.outcome.faults or met.outcome not in in_turn:
-            yield f"{place}, beside {second.name}: {tell_difference(met.outcome, in_turn)}"
+        if outcome.faults or outcome not in in_turn:
+            yield f"{place}, beside {second.name}: {tell_difference(outcome, in_turn)}"
         elif met.is_overtaken and second.ends:
-            ended = interleaving.after(second, first)
-            if met.outcome.rows != ended.rows:
-                yield f"{place}, after {second.name}: {tell_difference(met.outcome, [ended])}"
+            ended = _tell(interleaving.after(second, first), (first, second))
+            if outcome.rows != ended.rows:
+                yield f"{place}, after {second.name}: {tell_difference(outcome, [ended])}"
+
+
+def _tell(outcome: Outcome, pair: Pair) -> Outcome:
+    """Return the outcome, without the places of events in chains if an act of these has parts."""
+    if not any(each.has_parts for each in pair):
+        return outcome
+    events = sorted((row[1:] for row in outcome.rows[EVENTS]), key=repr)
+    return outcome._replace(rows={**outcome.rows, EVENTS: events})
 
 
 def tell_difference(outcome: Outcome, in_turn: Sequence[Outcome]) -> str:

@@ -65,7 +65,7 @@ def consent_again(stage: Stage) -> None:
     renew_code(replace(asked, connection_id=stage.clients.unused), origin=WEB)
 
 
-@act("a client's document is read", Thing.CLIENT)
+@act("a client's document is read", Thing.CLIENT, has_parts=True)
 def read_document(stage: Stage) -> None:
     """As somebody asks for a client that names itself by an address."""
     refresh_client(DOCUMENT, origin=WEB)
@@ -104,7 +104,7 @@ def end_client(stage: Stage) -> None:
     end_connections_of(stage.clients.authorization.client, by=stage.acting(stage.people.owner))
 
 
-@act("the tokens of an ended client are deleted", *OF_CLIENT)
+@act("the tokens of an ended client are deleted", *OF_CLIENT, has_parts=True)
 def forget_client(stage: Stage) -> None:
     forget_tokens_of(stage.clients.authorization.client, by=stage.acting(stage.people.owner))
 
@@ -118,6 +118,6 @@ def delete(stage: Stage) -> None:
         delete_client(each, by=stage.acting(stage.people.owner))
 
 
-@act("an operator forgets old tokens", *OF_CLIENT)
+@act("an operator forgets old tokens", *OF_CLIENT, has_parts=True)
 def forget(stage: Stage) -> None:
     forget_old_tokens()

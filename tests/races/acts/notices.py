@@ -54,12 +54,12 @@ def unmute_connection(stage: Stage) -> None:
     unmute(stage.people.dana, stage.clients.connection.pk)
 
 
-@act("a worker settles what is new", Thing.NOTICE, needs=PERSON)
+@act("a worker settles what is new", Thing.NOTICE, needs=PERSON, has_parts=True)
 def settle(stage: Stage) -> None:
     settle_all(now=timezone.now())
 
 
-@act("a worker sends what is due", Thing.NOTICE, needs=PERSON)
+@act("a worker sends what is due", Thing.NOTICE, needs=PERSON, has_parts=True)
 def send(stage: Stage) -> str:
     """It claims the delivery, reads what it says, and notes that the service took it."""
     now = timezone.now()
@@ -79,7 +79,7 @@ def learn(stage: Stage) -> None:
     mark(stage.telling.delivery, Answer.GONE, now=timezone.now())
 
 
-@act("a worker sweeps", Thing.NOTICE, needs=PERSON)
+@act("a worker sweeps", Thing.NOTICE, needs=PERSON, has_parts=True)
 def sweep(stage: Stage) -> None:
     now = timezone.now()
     reseal_devices()

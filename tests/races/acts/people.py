@@ -45,7 +45,7 @@ def withdraw(stage: Stage) -> Any:
     return stage.people.desk.post(f"/approvals/{stage.agents.approved.approval.pk}/withdraw")
 
 
-@act("the person looks at what is asked", needs=(*DECIDING, Thing.APPROVAL))
+@act("the person looks at what is asked", needs=(*DECIDING, Thing.APPROVAL), has_parts=True)
 def look(stage: Stage) -> Any:
     return stage.people.desk.get(f"/approvals/{stage.agents.asked.pk}")
 
@@ -118,12 +118,17 @@ def issue_other_correction(stage: Stage) -> Any:
     return stage.people.desk.post(f"/documents/{stage.books.other_correction.pk}/issue", form)
 
 
-@act("the person downloads the original", Thing.ORIGINAL, needs=(*PERSON, Thing.DOCUMENT))
+@act(
+    "the person downloads the original",
+    Thing.ORIGINAL,
+    needs=(*PERSON, Thing.DOCUMENT),
+    has_parts=True,
+)
 def download(stage: Stage) -> Any:
     return stage.people.desk.get(f"/documents/{stage.books.invoice.pk}/xrechnung")
 
 
-@act("the person exports documents", needs=(*PERSON, Thing.DOCUMENT))
+@act("the person exports documents", needs=(*PERSON, Thing.DOCUMENT), has_parts=True)
 def export(stage: Stage) -> str:
     days = dict.fromkeys(("first_day", "last_day"), stage.books.issued_on)
     answer: Any = stage.people.desk.post("/exports", {"kind": "documents", **days})
@@ -131,6 +136,8 @@ def export(stage: Stage) -> str:
     return f"{answer.status_code}, {lines} lines"
 
 
-@act("the person opens the evidence", needs=(*PERSON, Thing.DOCUMENT, Thing.ORIGINAL))
+@act(
+    "the person opens the evidence", needs=(*PERSON, Thing.DOCUMENT, Thing.ORIGINAL), has_parts=True
+)
 def open_evidence(stage: Stage) -> Any:
     return stage.people.desk.get(f"/evidence/{stage.books.invoice.pk}")
