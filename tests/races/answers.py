@@ -1,5 +1,6 @@
 """What the caller of an act is told, as one line that two runs of it share."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from tests.agents import Answer
 
 FAULT = "FAULT"
 DONE = "done"
+GRANTED = (DONE, "200", "201", "202", "302")
 LEAST_FAULT = 500
 LEAST_REFUSAL = 400
 
@@ -51,4 +53,10 @@ def _name_answer(status: int, content: bytes, headers: Any) -> str:
     if status < LEAST_REFUSAL:
         return f"{status} {headers.get('Location', '')}".strip()
     is_json = headers.get("Content-Type", "").startswith("application/json")
-    return f"{status} {content.decode()}" if is_json else str(status)
+    error = json.loads(content).get("error", "") if is_json else ""
+    return f"{status} {error['code'] if isinstance(error, dict) else error}".strip()
+
+
+def is_refusal(answer: str) -> bool:
+    """Return whether the act was refused, in whichever words."""
+    return not answer.startswith(GRANTED)

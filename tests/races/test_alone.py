@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.races.answers import is_refusal
 from tests.races.interleaving import Interleaving
 from tests.races.left_out import LEFT_OUT
 from tests.races.table import read_table
@@ -15,7 +16,7 @@ pytestmark = [
 
 # What an act is told that only asks for what it does not get.
 ASKING_IN_VAIN = {
-    "an agent asks for what it may not": "409",
+    "an agent asks for what it may not": "409 conflict",
     "the person approves what is asked unsigned": "422",
 }
 
@@ -28,7 +29,7 @@ def test_every_function_that_writes_is_run_by_an_act_of_the_matrix(
     refused = {}
     for row in read_table():
         answer = interleaving.run(row._replace(run=watched(row.run, ran))).answer
-        if not answer.startswith(("done", "200", "201", "202", "302")):
-            refused[row.name] = answer.partition(" ")[0]
+        if is_refusal(answer):
+            refused[row.name] = answer
     assert refused == ASKING_IN_VAIN
     assert {str(each) for each in find_writers() - ran} == LEFT_OUT.keys()

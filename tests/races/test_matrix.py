@@ -39,27 +39,18 @@ def mix_pairs() -> list[Pair]:
 # Of each kind one: the pairs whose order decides most.
 CHOSEN = (
     ("an agent creates a draft", "the owner deactivates the person"),
-    ("an agent creates a draft", "the owner makes the person a guest"),
-    ("an agent updates the draft", "the owner renames the customer"),
     ("an agent updates the draft", "the person issues the draft by hand"),
-    ("an agent issues the approved draft", "the person issues the draft by hand"),
     ("an agent issues the approved draft", "the person withdraws what was approved"),
     ("an agent issues the approved draft", "the owner stops all agents"),
     ("the person approves what is asked", "the person rejects what is asked"),
     ("the owner revokes the other connection", "the person approves what is asked"),
     ("the owner demands signatures", "the person approves what is asked"),
-    ("the person approves what is asked", "the person removes a passkey"),
     ("the person issues another credit note", "the person issues the credit note"),
     ("the owner changes how numbers are written", "the person issues the draft by hand"),
     ("the owner renames the connection", "the owner stops all agents"),
-    ("the owner makes a connection", "the owner signs the person out everywhere"),
     ("the person uses a one-time code", "the person uses a one-time code"),
-    ("the owner replaces the tax rate", "the owner replaces the tax rate"),
     ("a client exchanges its code", "a client exchanges its code"),
     ("a client refreshes its tokens", "a client refreshes its tokens"),
-    ("a client refreshes its tokens", "a client revokes its token"),
-    ("a client exchanges its code", "the owner turns browser sign-in off"),
-    ("the person adds a passkey by link", "the person adds a passkey by link"),
 )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
 from agent_access.models import AuditEvent
+from tests.races.answers import FAULT, is_refusal
 from tests.races.interleaving import Interleaving, Outcome
 from tests.races.table import Act, Pair
 
@@ -54,11 +55,24 @@ def _meet(
 
 
 def _tell(outcome: Outcome, pair: Pair) -> Outcome:
-    """Return the outcome, without the places of events in chains if an act of these has parts."""
-    if not any(each.has_parts for each in pair):
-        return outcome
-    events = sorted((row[1:] for row in outcome.rows[EVENTS]), key=repr)
-    return outcome._replace(rows={**outcome.rows, EVENTS: events})
+    """Return what has to agree with one order of these acts.
+
+    Where one of them has parts, not the places of events in chains; and where one ends something,
+    not in which words what it ended is refused: that depends on how far it had come.
+    """
+    if any(each.has_parts for each in pair):
+        events = sorted((row[1:] for row in outcome.rows[EVENTS]), key=repr)
+        outcome = outcome._replace(rows={**outcome.rows, EVENTS: events})
+    if any(each.ends for each in pair):
+        told = outcome.answers.items()
+        answers = {name: _shorten(answer) for name, answer in told}
+        outcome = outcome._replace(answers=answers)
+    return outcome
+
+
+def _shorten(answer: str) -> str:
+    is_refused = is_refusal(answer) and not answer.startswith(FAULT)
+    return "refused" if is_refused else answer
 
 
 def tell_difference(outcome: Outcome, in_turn: Sequence[Outcome]) -> str:
