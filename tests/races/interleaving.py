@@ -60,7 +60,8 @@ class Meeting(NamedTuple):
     """The outcome of holding the first act before this statement.
 
     `is_overtaken` if the second act ended meanwhile, instead of waiting for a lock. Else `waiting`
-    is the footprint of what it did before, or None if it has committed some of that.
+    is the footprint of what it did before, or None if it has committed some of that. It `comes_late`
+    if the first one had committed some of what it did.
     """
 
     place: int
@@ -68,6 +69,7 @@ class Meeting(NamedTuple):
     outcome: Outcome
     is_overtaken: bool
     waiting: Footprint | None
+    comes_late: bool
 
 
 class Interleaving:
@@ -131,7 +133,9 @@ class Interleaving:
             told = [held.result(), met.result()]
             self._note([*statements, *others])
             outcome = self._tell(first, second, told)
-        return Meeting(place, hold.statement, outcome, hold.is_overtaken, hold.waiting)
+        return Meeting(
+            place, hold.statement, outcome, hold.is_overtaken, hold.waiting, hold.comes_late
+        )
 
     @contextmanager
     def _set(self) -> Iterator[list[str]]:
@@ -188,6 +192,7 @@ class _Hold:
         self.is_overtaken = False
         self.statement = ""
         self.waiting: Footprint | None = None
+        self.comes_late = False
         self._left, self._statements, self._others = place, statements, others
 
     def come_by(self, statement: str) -> None:
@@ -195,6 +200,7 @@ class _Hold:
         self._left -= 1
         if self._left == -1:
             self.statement = statement
+            self.comes_late = has_committed(self._statements[:-1])
             self.is_overtaken = self.encounter.wait_here()
             before = self._others[:-1]  # the last one waits
             if not self.is_overtaken and not has_committed(before):

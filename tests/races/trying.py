@@ -48,7 +48,7 @@ def _meet(
         place = f"{first.name}, held at statement {met.place} ({met.statement[:300]})"
         if outcome.faults or outcome not in in_turn:
             yield f"{place}, beside {second.name}: {tell_difference(outcome, in_turn)}"
-        elif met.is_overtaken and second.ends:
+        elif met.is_overtaken and second.ends and not met.comes_late:
             ended = _tell(interleaving.after(second, first), (first, second))
             if outcome.rows != ended.rows:
                 yield f"{place}, after {second.name}: {tell_difference(outcome, [ended])}"
