@@ -60,8 +60,8 @@ class Meeting(NamedTuple):
     """The outcome of holding the first act before this statement.
 
     `is_overtaken` if the second act ended meanwhile, instead of waiting for a lock. Else `waiting`
-    is the footprint of what it did before, or None if it has committed some of that. It `comes_late`
-    if the first one had committed some of what it did.
+    is the footprint of what it did before, or None if it has committed some of that. It
+    `comes_late` if the first one had committed some of what it did.
     """
 
     place: int
