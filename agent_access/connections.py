@@ -231,6 +231,7 @@ def rename_connection(connection_id: UUID, *, name: str, by: Actor) -> None:
     """
     if not _is_name(name):
         raise ConnectionNotAllowedError(INVALID_NAME)
+    audit.lock_administration()  # before the connection's row, as whoever revokes it does
     renamed = Connection.objects.filter(pk=connection_id).exclude(name=name).update(name=name)
     if renamed:
         record_act("connection:renamed", by, connection_id=connection_id)

@@ -61,8 +61,12 @@ def add_device(person: Any, subscription: Any, *, name: str) -> Device:
     known = read_subscription(subscription)
     digest = hashlib.sha256(known.endpoint.encode()).hexdigest()
     with transaction.atomic():
-        chosen = lock_preferences(person.pk)
-        Device.objects.filter(endpoint_digest=digest).exclude(person=person).delete()
+        held = Device.objects.filter(endpoint_digest=digest).exclude(person=person)
+        holders = held.values_list("person_id", flat=True)
+        # In one order, so that no two wait in a circle; under these, nobody is told anything new.
+        locked = {pk: lock_preferences(pk) for pk in sorted({person.pk, *holders}, key=str)}
+        chosen = locked[person.pk]
+        held.delete()
         others = Device.objects.filter(person=person).exclude(endpoint_digest=digest)
         if others.count() >= MOST_DEVICES:
             raise DeviceError(TOO_MANY, most=MOST_DEVICES)
@@ -80,8 +84,13 @@ def add_device(person: Any, subscription: Any, *, name: str) -> Device:
 
 
 def forget_device(person: Any, pk: UUID) -> None:
-    """Tell the person nothing more in this browser, if it is theirs."""
-    Device.objects.filter(person=person, pk=pk).delete()
+    """Tell the person nothing more in this browser, if it is theirs.
+
+    Under the lock of who makes deliveries: one to a device that is gone would fail at commit.
+    """
+    with transaction.atomic():
+        lock_preferences(person.pk)
+        Device.objects.filter(person=person, pk=pk).delete()
 
 
 def read_subscription(given: Any) -> Subscription:

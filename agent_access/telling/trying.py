@@ -59,7 +59,7 @@ def send_test(person: Any) -> list[str]:
         answers = list(threads.map(lambda send: send(), sends))
     for way, answer in zip(ways, answers, strict=True):
         if way is not None:
-            mark_device(way.pk, answer, now=now)
+            mark_device(way.pk, answer, person_id=person.pk, now=now)
     return [_describe(way, answer) for way, answer in zip(ways, answers, strict=True)]
 
 

@@ -26,7 +26,12 @@ from agent_access.telling.devices import reseal_devices
 from agent_access.telling.messages import Message, compose
 from agent_access.telling.models import Delivery, Device, Outcome, Preferences, Problem
 from agent_access.telling.outbox import Way, find_ways, forget_old, settle_all
-from agent_access.telling.preferences import find_muted, is_quiet, read_preferences
+from agent_access.telling.preferences import (
+    find_muted,
+    is_quiet,
+    lock_preferences,
+    read_preferences,
+)
 from agent_access.telling.sending import Answer, push, send_mail
 
 logger = logging.getLogger(__name__)
@@ -230,7 +235,8 @@ def _end(delivery: Delivery, outcome: Outcome, *, now: datetime) -> None:
 def mark(delivery: Delivery, answer: Answer, *, now: datetime) -> None:
     """Write down what came of an attempt."""
     if delivery.device_id:
-        mark_device(delivery.device_id, answer, now=now)
+        person_id = delivery.notification.person_id
+        mark_device(delivery.device_id, answer, person_id=person_id, now=now)
     if answer == Answer.SENT:
         _end(delivery, Outcome.SENT, now=now)
     elif answer == Answer.LATER:
@@ -240,8 +246,13 @@ def mark(delivery: Delivery, answer: Answer, *, now: datetime) -> None:
         _end(delivery, Outcome.REFUSED, now=now)
 
 
-def mark_device(pk: UUID, answer: Answer, *, now: datetime) -> None:
-    """Keep what the device's push service said of it, and forget one that has left."""
+@transaction.atomic
+def mark_device(pk: UUID, answer: Answer, *, person_id: Any, now: datetime) -> None:
+    """Keep what the push service said of the person's device, and forget one that has left.
+
+    Under the lock of who removes a device: its deliveries go with it, and none may come meanwhile.
+    """
+    lock_preferences(person_id)
     device = Device.objects.filter(pk=pk)
     if answer == Answer.GONE:
         device.delete()

@@ -1,0 +1,93 @@
+"""`python -m tests.races`: tries the whole matrix, and prints what was found."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tqdm import tqdm
+
+from tests.breaking.machine import describe_machine
+from tests.environment import SETTINGS
+
+SECONDS_BETWEEN_LINES = 2
+HISTORY_SECONDS = 30
+
+
+def main() -> int:
+    """Return 0 where all pairs were tried and nothing was found, and 1 otherwise."""
+    options = _read_options()
+    os.environ.update(SETTINGS, DATABASE_URL="sqlite:///none")
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    import django  # noqa: PLC0415  after the settings
+
+    django.setup()
+    from tests.races.report import Report  # noqa: PLC0415  needs the apps
+    from tests.races.table import make_pairs, read_table  # noqa: PLC0415  as above
+
+    rows = read_table()
+    made = make_pairs(rows)
+    pairs = sum(options.act in {"", *(each.name for each in pair)} for pair in made)
+    status, results, log = _run(options, pairs)
+    report = Report(rows=rows, pairs=pairs, results=results)
+    print(report.table())  # noqa: T201  what was asked for
+    if options.result:
+        options.result.write_text(_write_result(report.table(), options), encoding="utf-8")
+    if report.findings or status:
+        print("\n".join(report.findings) or log)  # noqa: T201  as above
+        return 1
+    return 0 if report.is_whole or options.minutes else 1
+
+
+def _read_options() -> Namespace:
+    parser = ArgumentParser(prog="python -m tests.races", description=__doc__)
+    parser.add_argument("--minutes", type=float, help="begin no pair after; all pairs unless told")
+    parser.add_argument("--seed", type=int, default=1, help="how the pairs are mixed")
+    parser.add_argument("--processes", type=int, default=2, help="how many share the pairs")
+    parser.add_argument("--act", default="", help="try only the pairs of the act with this name")
+    parser.add_argument("--result", type=Path, metavar="FILE", help="where the table is kept")
+    return parser.parse_args()
+
+
+def _write_result(table: str, options: Namespace) -> str:
+    minutes = f" --minutes {options.minutes:g}" if options.minutes else ""
+    command = f"python -m tests.races{minutes} --seed {options.seed}"
+    day = time.strftime("%Y-%m-%d")
+    return f"# What `{command}` found on {day}\n\n{describe_machine()}.\n\n{table}\n"
+
+
+def _run(options: Namespace, pairs: int) -> tuple[int, list[dict[str, Any]], str]:
+    """Return the status of the tests, what they wrote down, and their last lines."""
+    with TemporaryDirectory(prefix="races-") as folder:
+        tally, log = Path(folder, "tally.jsonl"), Path(folder, "log.txt")
+        tally.touch()
+        told = {
+            "RACES_TALLY": str(tally),
+            "RACES_PARTS": str(options.processes),
+            "RACES_SEED": str(options.seed),
+            "RACES_ACT": options.act,
+            "RACES_HISTORY_SECONDS": str(HISTORY_SECONDS),
+        }
+        if options.minutes:
+            told["RACES_UNTIL"] = str(time.time() + options.minutes * 60)
+        command = [
+            *(sys.executable, "-m", "pytest", "tests/races", "--database", "postgresql"),
+            *("--quiet", "-n", str(options.processes), "-o", "faulthandler_timeout=0"),
+        ]
+        with log.open("w") as out:
+            process = subprocess.Popen(command, env=os.environ | told, stdout=out, stderr=out)  # noqa: S603  our own command
+            with tqdm(total=pairs, desc="Pairs", mininterval=SECONDS_BETWEEN_LINES) as bar:
+                while process.poll() is None:
+                    time.sleep(SECONDS_BETWEEN_LINES)
+                    bar.update(tally.read_bytes().count(b'"first"') - bar.n)
+        results = [json.loads(line) for line in tally.read_text(encoding="utf-8").splitlines()]
+        return process.returncode, results, log.read_text(encoding="utf-8")[-4000:]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

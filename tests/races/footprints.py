@@ -1,0 +1,93 @@
+"""Which tables a statement reads and which it writes or locks, by its text."""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from django.apps import apps
+from django.db.models import Model
+
+WORD = re.compile(r"\w+")
+# A SELECT that locks says FOR UPDATE or FOR NO KEY UPDATE.
+WRITING = re.compile(r"\b(INSERT|UPDATE|DELETE)\b")
+COMMIT = "COMMIT"
+# Before a statement that no transaction is around, which commits by itself.
+BY_ITSELF = "/* by itself */ "
+# What migrations fill; no act writes it.
+FIXED_APPS = ("contenttypes",)
+
+
+class Footprint(NamedTuple):
+    """The tables that are read or written, and those of them that are written or locked."""
+
+    named: frozenset[str]
+    taken: frozenset[str]
+
+    def meets(self, other: "Footprint") -> bool:
+        """Return whether it can make a difference which of the two comes first."""
+        return bool(self.taken & other.named or self.named & other.taken)
+
+
+@cache
+def find_models() -> dict[str, type[Model]]:
+    """Return the models whose rows an act may change, by the name of their table."""
+    models = apps.get_models(include_auto_created=True)
+    return {
+        each._meta.db_table: each
+        for each in models
+        if each._meta.managed and each._meta.app_label not in FIXED_APPS
+    }
+
+
+@cache
+def footprint_of(statement: str) -> Footprint:
+    """Return the footprint of SQL; a row that refers to others locks those, so that they stay."""
+    known = find_models()
+    named = {word for word in WORD.findall(statement) if word in known}
+    if not WRITING.search(statement):
+        return Footprint(frozenset(named), frozenset())
+    parents = {
+        field.related_model._meta.db_table
+        for table in named
+        for field in known[table]._meta.concrete_fields
+        if isinstance(field.related_model, type)
+    }
+    return Footprint(frozenset(named | (parents & known.keys())), frozenset(named))
+
+
+def add_up(statements: Iterable[str]) -> Footprint:
+    """Return the footprint of all these statements together."""
+    each = [footprint_of(statement) for statement in statements]
+    return Footprint(
+        frozenset().union(*(one.named for one in each)),
+        frozenset().union(*(one.taken for one in each)),
+    )
+
+
+def has_committed(statements: Iterable[str]) -> bool:
+    """Return whether any of what these wrote is there for others, whatever follows."""
+    return any(
+        each == COMMIT or (each.startswith(BY_ITSELF) and bool(footprint_of(each).taken))
+        for each in statements
+    )
+
+
+def find_places(statements: Sequence[str], other: Footprint) -> list[int]:
+    """Return before which of an act's statements another act makes a difference, by position.
+
+    Between two such places the order of the other act's statements and of this one's says nothing.
+    A commit counts once something was written since the commit before.
+    """
+    places, has_written = [], False
+    for place, statement in enumerate(statements):
+        if statement == COMMIT:
+            if has_written:
+                places.append(place)
+            has_written = False
+            continue
+        footprint = footprint_of(statement)
+        has_written = has_written or bool(footprint.taken)
+        if footprint.meets(other):
+            places.append(place)
+    return places

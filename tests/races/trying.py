@@ -1,0 +1,93 @@
+"""Tries one pair of acts, and tells what was found in a form that other processes read."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+
+from agent_access.models import AuditEvent
+from tests.races.answers import FAULT, is_refusal
+from tests.races.interleaving import Interleaving, Outcome
+from tests.races.table import Act, Pair
+
+EVENTS = AuditEvent._meta.db_table
+
+
+@dataclass(kw_only=True)
+class Result:
+    """What came of one pair: how often they met, how, and every outcome that no order explains."""
+
+    first: str
+    second: str
+    meetings: int = 0
+    overtaken: int = 0
+    seconds: float = 0.0
+    findings: list[str] = field(default_factory=list)
+
+
+def try_pair(interleaving: Interleaving, pair: Pair) -> Result:
+    """Try both orders, and each of the two held for the other."""
+    one, other = pair
+    begun = time.monotonic()
+    result = Result(first=one.name, second=other.name)
+    directions = [(one, other)] if one == other else [(one, other), (other, one)]
+    in_turn = [_tell(interleaving.after(*each), pair) for each in directions]
+    result.findings += [f"in turn: {fault}" for each in in_turn for fault in each.faults]
+    for first, second in directions:
+        result.findings += _meet(interleaving, first, second, in_turn, result)
+    result.seconds = time.monotonic() - begun
+    return result
+
+
+def _meet(
+    interleaving: Interleaving, first: Act, second: Act, in_turn: Sequence[Outcome], result: Result
+) -> Iterator[str]:
+    for met in interleaving.meetings(first, second):
+        result.meetings += 1
+        result.overtaken += met.is_overtaken
+        outcome = _tell(met.outcome, (first, second))
+        place = f"{first.name}, held at statement {met.place} ({met.statement[:300]})"
+        if outcome.faults or outcome not in in_turn:
+            yield f"{place}, beside {second.name}: {tell_difference(outcome, in_turn)}"
+        elif met.is_overtaken and second.ends and not met.comes_late:
+            ended = _tell(interleaving.after(second, first), (first, second))
+            if outcome.rows != ended.rows:
+                yield f"{place}, after {second.name}: {tell_difference(outcome, [ended])}"
+
+
+def _tell(outcome: Outcome, pair: Pair) -> Outcome:
+    """Return what has to agree with one order of these acts.
+
+    Where one of them has parts, not the places of events in chains; and where one ends something,
+    not in which words what it ended is refused: that depends on how far it had come.
+    """
+    if any(each.has_parts for each in pair):
+        events = sorted((row[1:] for row in outcome.rows[EVENTS]), key=repr)
+        outcome = outcome._replace(rows={**outcome.rows, EVENTS: events})
+    if any(each.ends for each in pair):
+        told = outcome.answers.items()
+        answers = {name: _shorten(answer) for name, answer in told}
+        outcome = outcome._replace(answers=answers)
+    return outcome
+
+
+def _shorten(answer: str) -> str:
+    is_refused = is_refusal(answer) and not answer.startswith(FAULT)
+    return "refused" if is_refused else answer
+
+
+def tell_difference(outcome: Outcome, in_turn: Sequence[Outcome]) -> str:
+    """Return what differs from each of the serial outcomes."""
+    told = [f"answers {dict(outcome.answers)}"]
+    for number, serial in enumerate(in_turn, start=1):
+        if outcome.answers != serial.answers:
+            told.append(f"order {number} answers {dict(serial.answers)}")
+        for table, rows in outcome.rows.items():
+            if rows != serial.rows[table]:
+                more = [row for row in rows if row not in serial.rows[table]]
+                less = [row for row in serial.rows[table] if row not in rows]
+                told.append(f"order {number} differs in {table}: +{more} -{less}")
+    return "; ".join(told)
+
+
+def write(result: Result) -> dict[str, object]:
+    return asdict(result)
