@@ -121,9 +121,8 @@ def server_of(told: bytes) -> Iterator[socket.socket]:
     ours, theirs = socket.socketpair()
 
     def speak() -> None:
-        with theirs:
-            with suppress(OSError):  # the client had enough
-                theirs.sendall(told)
+        with theirs, suppress(OSError):  # the client had enough
+            theirs.sendall(told)
 
     speaker = Thread(target=speak)
     speaker.start()
