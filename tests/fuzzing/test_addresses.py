@@ -154,7 +154,7 @@ def test_no_page_fails_whatever_its_query_says(paths, sign_in, owner):
     desk = sign_in(owner)
     before = take_snapshot("invoices", "agent_access", "agent_approvals")
 
-    @try_hard(250)
+    @try_hard(30, long=300)
     @given(st.sampled_from(paths), st.lists(st.tuples(st.sampled_from(NAMES), VALUES), max_size=4))
     def fuzz(path: str, pairs: list[tuple[str, str]]) -> None:
         with transaction.atomic():
@@ -176,7 +176,7 @@ def test_no_page_fails_whatever_a_browser_says_of_itself(paths, sign_in, owner, 
         {}, optional={name: st.sampled_from(values) for name, values in HEADERS.items()}
     )
 
-    @try_hard(120)
+    @try_hard(30, long=300)
     @given(st.sampled_from(paths), said, st.sampled_from(names), st.sampled_from(COOKIES))
     def fuzz(path: str, headers: dict[str, str], name: str, value: str) -> None:
         cookie = f"{settings.SESSION_COOKIE_NAME}={session}; {name}={value}"

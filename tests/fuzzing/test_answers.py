@@ -145,7 +145,7 @@ def line(monkeypatch: pytest.MonkeyPatch) -> dict[str, socket.socket]:
 
 @pytest.mark.enable_socket
 def test_a_document_is_fetched_within_bounds_or_not_at_all(line):
-    @try_hard(200)
+    @try_hard(15, long=250)
     @given(answers())
     def fuzz(told: bytes) -> None:
         tally["answers of servers"] += 1
@@ -163,7 +163,7 @@ def test_a_document_is_fetched_within_bounds_or_not_at_all(line):
 
 
 def test_a_clients_document_is_about_itself_or_it_is_refused():
-    @try_hard(200)
+    @try_hard(15, long=250)
     @given(spoilt_values(DOCUMENT) | spoilt_values(DOCUMENT).flatmap(spoilt_values), st.data())
     def fuzz(value: Any, data: st.DataObject) -> None:
         tally["client documents"] += 1
@@ -218,7 +218,7 @@ def test_no_address_of_a_client_leads_anywhere_but_to_a_public_one(monkeypatch):
     monkeypatch.setattr(outgoing, "_connect", lambda found, *_: connected.extend(found))
     private = ("127.0.0.1", "10.0.0.1", "::1", "169.254.169.254", "::ffff:192.168.0.1", "fe80::1")
 
-    @try_hard(80)
+    @try_hard(15, long=250)
     @given(
         st.builds("https://{}{}".format, PEERS, PLACES) | st.sampled_from(BOUNDARY_TEXTS),
         st.lists(st.sampled_from(private), min_size=1, max_size=3),

@@ -63,7 +63,7 @@ def test_no_spoilt_bytes_of_a_package_are_taken_for_evidence(package, tmp_path):
     content, file = package.read_bytes(), tmp_path / "spoilt.zip"
     whole = read_files(package)
 
-    @try_hard(100)
+    @try_hard(12, long=150)
     @given(st.data())
     def fuzz(data: st.DataObject) -> None:
         spoilt = content
@@ -115,7 +115,7 @@ def test_no_row_is_changed_behind_the_verifiers_back(package, tmp_path):
     """Whoever forges also writes the manifest: what the package proves, it proves by itself."""
     files, file = read_files(package), tmp_path / "forged.zip"
 
-    @try_hard(150)
+    @try_hard(12, long=150)
     @given(spoilt_files(files))
     def fuzz(forged: tuple[str, Files]) -> None:
         name, changed = forged
@@ -130,7 +130,7 @@ def test_no_manifest_breaks_the_verifier(package, tmp_path):
     files, file = read_files(package), tmp_path / "forged.zip"
     manifest = json.loads(files[MANIFEST])
 
-    @try_hard(60)
+    @try_hard(12, long=150)
     @given(spoilt_values(manifest) | spoilt_values(manifest).flatmap(spoilt_values))
     def fuzz(value: Any) -> None:
         judge(write_files(file, {**files, MANIFEST: json.dumps(value).encode()}))
@@ -174,7 +174,7 @@ def test_no_foreign_entry_is_unpacked_or_taken(package, tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.chdir(folder)
 
-    @try_hard(60)
+    @try_hard(12, long=150)
     @given(hostile_entries(), st.booleans())
     def fuzz(entries: Any, is_named: bool) -> None:  # noqa: FBT001  drawn
         file = tmp_path / "hostile.zip"

@@ -116,7 +116,7 @@ def bombs(draw: st.DrawFn) -> bytes:
 @pytest.mark.sqlite
 @pytest.mark.filterwarnings("ignore::UserWarning:PIL")
 def test_a_logo_is_a_picture_and_nothing_else_or_it_is_refused():
-    @try_hard(120)
+    @try_hard(15, long=200)
     @given(spoilt_pictures())
     def fuzz(content: bytes) -> None:
         tally["logos"] += 1
@@ -177,7 +177,7 @@ def spoilt_tables(draw: st.DrawFn) -> bytes:
 
 @pytest.mark.sqlite
 def test_a_table_is_read_as_text_or_it_is_refused_in_a_sentence():
-    @try_hard(150)
+    @try_hard(15, long=200)
     @given(spoilt_tables())
     def fuzz(content: bytes) -> None:
         tally["tables, read"] += 1
@@ -200,7 +200,7 @@ def test_what_is_imported_is_what_was_shown_and_the_same_file_changes_nothing(de
     """Whatever the cells are: the preview tells it, the import does it, and again does nothing."""
     CustomerFactory.create(customer_number="1", name="Müller")
 
-    @try_hard(40)
+    @try_hard(15, long=200)
     @given(spoilt_tables())
     def fuzz(content: bytes) -> None:
         tally["tables, imported"] += 1
@@ -275,7 +275,7 @@ def spoilt_forms(draw: st.DrawFn) -> tuple[bytes, str]:
 def test_no_form_with_a_file_fails(sign_in, delegate):
     desk = sign_in(delegate)
 
-    @try_hard(60)
+    @try_hard(15, long=200)
     @given(spoilt_forms())
     def fuzz(form: tuple[bytes, str]) -> None:
         tally["forms with a file"] += 1

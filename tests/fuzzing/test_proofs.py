@@ -52,7 +52,7 @@ def test_no_spoilt_registration_adds_another_passkey_than_the_authenticator_made
     whole = soft.register(challenge_bytes(challenge))
     trusted = {"session": SESSION, "person": delegate, "now": timezone.now()}
 
-    @try_hard(150)
+    @try_hard(12, long=200)
     @given(spoilt_credentials(whole))
     def fuzz(text: str) -> None:
         tally["registrations"] += 1
@@ -119,7 +119,7 @@ def test_no_hostile_cbor_harms_who_reads_it(delegate):
     data = soft._data(0x40) + soft._attested()
     trusted = {"session": SESSION, "person": delegate, "now": timezone.now()}
 
-    @try_hard(80)
+    @try_hard(12, long=200)
     @given(hostile_attestations(data))
     def fuzz(attestation: bytes) -> None:
         tally["CBOR"] += 1
@@ -145,7 +145,7 @@ def test_no_spoilt_assertion_proves_anything(delegate):
     signed = ("clientDataJSON", "authenticatorData", "signature")
     ours = {name: json.loads(whole)["response"][name] for name in signed}
 
-    @try_hard(150)
+    @try_hard(12, long=200)
     @given(spoilt_credentials(whole))
     def fuzz(text: str) -> None:
         tally["assertions"] += 1
@@ -191,7 +191,7 @@ def test_no_spoilt_stamp_tells_another_time(stamp, tmp_path, monkeypatch, is_tru
     genuine = decode_timestamp_response(stamp).tst_info.gen_time
     count = 0
 
-    @try_hard(80)
+    @try_hard(12, long=200)
     @given(st.data())
     def fuzz(data: st.DataObject) -> None:
         nonlocal count

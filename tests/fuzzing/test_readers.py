@@ -85,7 +85,7 @@ BODY = {"a": [1, -0.5, "é\U0001f600", None, {"b": {}}], "c": True, "": [[[]]]}
 
 
 def test_json_is_what_every_reader_takes_for_the_same_or_it_is_refused():
-    @try_hard(300)
+    @try_hard(20, long=400)
     @given(spoilt(BODY), st.booleans(), st.data())
     def fuzz(value: Any, ascii_only: bool, data: st.DataObject) -> None:  # noqa: FBT001  drawn
         tally["JSON"] += 1
@@ -130,7 +130,7 @@ ANSWER = [("code", "c"), ("state", "a&b=c#d"), ("iss", "https://invoices.example
 
 
 def test_a_return_address_is_one_address_to_everybody_or_it_is_refused():
-    @try_hard(400)
+    @try_hard(20, long=400)
     @given(ADDRESSES, ADDRESSES)
     def fuzz(address: str, other: str) -> None:
         tally["return addresses"] += 1
@@ -165,7 +165,7 @@ def test_a_clients_metadata_is_kept_as_it_can_be_shown_or_it_is_refused():
         "response_types": ["code"],
     }
 
-    @try_hard(200)
+    @try_hard(20, long=400)
     @given(spoilt(metadata))
     def fuzz(value: Any) -> None:
         tally["client metadata"] += 1
@@ -177,13 +177,13 @@ def test_a_clients_metadata_is_kept_as_it_can_be_shown_or_it_is_refused():
             return
         assert 0 < len(read.name) <= NAME_LENGTH
         assert all(map(may_register, read.return_addresses))
-        assert set(read.return_addresses) <= set(value["redirect_uris"])
+        assert all(each in value["redirect_uris"] for each in read.return_addresses)
 
     fuzz()
 
 
 def test_a_cleaned_name_is_printable_and_stays_as_it_is():
-    @try_hard(200)
+    @try_hard(20, long=400)
     @given(st.text(st.characters(exclude_categories=()), max_size=200) | ODD_TEXTS)
     def fuzz(text: str) -> None:
         tally["names"] += 1
@@ -218,7 +218,7 @@ EMBEDDINGS = (
 
 
 def test_no_private_address_is_public_however_it_is_embedded():
-    @try_hard(200)
+    @try_hard(20, long=400)
     @given(SPECIAL_ADDRESSES, st.sampled_from(EMBEDDINGS), st.ip_addresses(v=6))
     def fuzz(private: Any, embed: Any, six: ipaddress.IPv6Address) -> None:
         tally["network addresses"] += 1
@@ -233,7 +233,7 @@ def test_no_private_address_is_public_however_it_is_embedded():
 def test_basic_names_a_client_and_adds_nothing_else_to_a_form():
     form = "grant_type=refresh_token&refresh_token=ivr_a&client_id=b"
 
-    @try_hard(200)
+    @try_hard(20, long=400)
     @given(
         ODD_TEXTS | st.sampled_from(["b:", "b:secret", "b&scope=x:", "%62:", "a:b:", ":"]),
         st.data(),
@@ -263,7 +263,7 @@ def test_a_push_subscription_is_one_that_can_be_sent_to_or_it_is_refused():
     whole = subscription()
     endpoints = ADDRESSES.map(lambda address: whole | {"endpoint": address})
 
-    @try_hard(200)
+    @try_hard(20, long=400)
     @given(spoilt(whole) | endpoints)
     def fuzz(value: Any) -> None:
         tally["push subscriptions"] += 1
@@ -284,7 +284,7 @@ def test_what_a_browser_says_of_a_passkey_is_read_strictly_or_refused():
     sent = json.loads(SoftPasskey().sign(b"challenge"))
     members = ("clientDataJSON", "authenticatorData", "signature")
 
-    @try_hard(200)
+    @try_hard(20, long=400)
     @given(spoilt(sent), st.data())
     def fuzz(value: Any, data: st.DataObject) -> None:
         tally["passkeys, as text"] += 1
