@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.fuzzing.mutations import BOUNDARY_TEXTS, JSON, ODD_TEXTS, ODD_VALUES, Call, Draw
+from tests.fuzzing.mutations import BOUNDARIES, BOUNDARY_TEXTS, JSON, ODD_TEXTS, Call, Draw
 from tests.mcp_agent import LEGACY, MODERN, PATH
 
 VERSION_META = "io.modelcontextprotocol/protocolVersion"
@@ -162,7 +162,7 @@ def notifications(draw: Draw, calls: list[dict[str, Any]]) -> Sent:
     """Draw a message without an ID, also one that would be a write if it had one."""
     params: Any = draw(
         st.sampled_from([{}, {"requestId": 1}, {"progressToken": 1, "progress": 2}, *calls])
-        | st.dictionaries(ODD_TEXTS, ODD_VALUES, max_size=3)
+        | st.dictionaries(ODD_TEXTS, st.sampled_from(BOUNDARIES), max_size=3)
     )
     method = draw(st.sampled_from((*NOTIFICATIONS, *METHODS)) | st.sampled_from(BOUNDARY_TEXTS))
     message = {"jsonrpc": "2.0", "method": method, "params": {**params}}

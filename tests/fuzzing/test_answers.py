@@ -228,7 +228,7 @@ def test_no_address_of_a_client_leads_anywhere_but_to_a_public_one(monkeypatch):
         tally["client addresses"] += 1
         told = ["93.184.216.34", *found] if is_mixed else found
         monkeypatch.setattr(outgoing, "resolve", lambda *_: told)
-        origin = Origin(Transport.WEB)
+        origin = Origin(transport=Transport.WEB)
         with pytest.raises(UnusableDocumentError):
             refresh_client(address, origin=origin)
         assert connected == []
