@@ -23,7 +23,7 @@ from agent_access.verification import find_breaks
 from config.wsgi import application
 from invoicing.models import Document
 from tests.agents import HOST
-from tests.fuzzing.document_run import describe_as_listed, send_what_is_taken
+from tests.fuzzing.document_run import JUDGED, describe_as_listed, send_what_is_taken
 from tests.fuzzing.effort import tally, try_hard
 from tests.hostile.target import kept_connection
 from tests.interface.issuing import decide
@@ -127,7 +127,11 @@ class People:
 def run_journeys(credential: str, customers: list[str], *, examples: int, steps: int) -> None:
     """Walk so many journeys; raise what is wrong with the first that shows it."""
     settings = SchemathesisConfig.from_dict(
-        {"base-url": f"https://{HOST}", "generation": {"database": "none"}}
+        {
+            "base-url": f"https://{HOST}",
+            "generation": {"database": "none"},
+            "checks": JUDGED,
+        }
     )
     schema = schemathesis.openapi.from_dict(describe_journeys(customers), config=settings)
     schema.app = call_in_the_tests_transaction

@@ -1,11 +1,13 @@
 """The addresses of pages, spoilt: odd queries, cookies and header fields fail nowhere."""
 
 import re
+from copy import copy
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
 from django.contrib import admin
+from django.core.cache import cache
 from django.db import transaction
 from django.test import Client
 from django.urls import get_resolver
@@ -133,7 +135,10 @@ def paths(sign_in: SignIn, owner: User, customer: Any, connection: Any) -> list[
 
 def open_page(desk: Client, path: str, query: str, headers: dict[str, str]) -> Any:
     tally["pages"] += 1
-    answer = desk.get(path, headers=headers, QUERY_STRING=query)
+    cache.clear()  # no test of this folder is about the limits
+    browser = Browser()
+    browser.cookies = copy(desk.cookies)  # signed in, and stays so
+    answer = browser.get(path, headers=headers, QUERY_STRING=query)
     if answer.streaming:
         b"".join(answer)
     return answer

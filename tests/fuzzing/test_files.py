@@ -1,13 +1,14 @@
 """Files that people upload, spoilt: logos, tables of customers, and the form that brings them."""
 
 import csv
+from functools import cache
 from io import BytesIO, StringIO
 from struct import pack
 from typing import Any
 from zlib import compress, crc32
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import cache as limits
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from hypothesis import given
@@ -38,13 +39,15 @@ def chunk(kind: bytes, content: bytes) -> bytes:
     return pack(">I", len(content)) + kind + content + pack(">I", crc32(kind + content))
 
 
+@cache
 def make_png(mode: str) -> bytes:
     """Return a small picture that has all that a picture may have beside its pixels."""
     texts = PngInfo()
     texts.add_text("Author", "Milo", zip=True)
     texts.add_itxt("Title", "Logo", "de", "Logo", zip=True)
     file = BytesIO()
-    picture = Image.effect_noise((20, 10), 50).convert("L" if mode == "I;16" else mode)
+    picture = Image.linear_gradient("L").resize((20, 10))
+    picture = picture.convert("L" if mode == "I;16" else mode)
     picture = picture.convert("I").convert("I;16") if mode == "I;16" else picture
     transparency = {"transparency": 0} if mode in {"P", "L"} else {}
     picture.save(file, "PNG", pnginfo=texts, dpi=(300, 300), gamma=1, **transparency)
@@ -106,7 +109,7 @@ def disordered(draw: st.DrawFn, content: bytes) -> bytes:
 @st.composite
 def bombs(draw: st.DrawFn) -> bytes:
     """Draw a picture of few bytes that says it is huge, or that unfolds to more than it says."""
-    width, height = (draw(st.sampled_from([1, MAX_SIDE, MAX_SIDE + 1, 2**31 - 1])) for _ in "wh")
+    width, height = (draw(st.sampled_from([1, 300, MAX_SIDE + 1, 2**31 - 1])) for _ in "wh")
     depth, colour = draw(st.sampled_from([(1, 0), (8, 6), (16, 6), (16, 2), (8, 3), (3, 9)]))
     head = pack(">IIBBBBB", width, height, depth, colour, 0, 0, draw(st.integers(0, 2)))
     data = draw(st.sampled_from([compress(bytes(10**7), 9), b"", compress(b"")]))
@@ -279,7 +282,7 @@ def test_no_form_with_a_file_fails(sign_in, delegate):
     @given(spoilt_forms())
     def fuzz(form: tuple[bytes, str]) -> None:
         tally["forms with a file"] += 1
-        cache.clear()
+        limits.clear()
         with transaction.atomic():
             content, kind = form
             answer: Any = desk.generic("POST", "/customers/import", content, content_type=kind)
