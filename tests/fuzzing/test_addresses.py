@@ -55,6 +55,8 @@ NAMES = (
         "_facets",
     ),
     *("is_active__exact", "id__in", "name__regex", "user__password__startswith", "date__year"),
+    *("copy", "since", "client", "only", "name", "writer", "team", "find_customer", "renews", "type"),
+    *("issued_from", "issued_until", "series", "outcome", "view", "missed_before", "created_by"),
     *("customer__in", "currency", "amount", "min", "max", "changed", "issued", "due", "lang"),
 )
 VALUES = (
