@@ -117,7 +117,7 @@ class Tool:
     are the project's own, in addition to those that any tool may give. `id_type` is what the
     records' IDs are, UUID or int: in the path, in `record_id` and in `next`. `leads_to` names the
     tools that an answer may be followed by, each with the place of its ID in the record, such as
-    `id` or `document/id`; the OpenAPI document has them as links.
+    `id` or `order/id`; the OpenAPI document has them as links.
     """
 
     name: str
