@@ -1,7 +1,7 @@
 """The HTTP tools as one OpenAPI 3.1 document, read from the registry."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, starmap
 
 from agent_access import conf, errors, openapi_schemas
 from agent_access.addresses import API, path_of
@@ -154,7 +154,16 @@ def _describe_parameter(
 
 def _describe_success(tool: Tool, answer: JSONSchema) -> JSONSchema:
     headers = (*EVERYWHERE, "Idempotent-Replayed") if tool.writes else EVERYWHERE
-    return _describe_response(tool.status.phrase, answer, headers)
+    links = dict(starmap(_describe_link, tool.leads_to.items()))
+    described = _describe_response(tool.status.phrase, answer, headers)
+    return described | ({"links": links} if links else {})
+
+
+def _describe_link(name: str, place: str) -> tuple[str, JSONSchema]:
+    """Return where an answer leads, by the name of the operation, and the ID that it takes."""
+    operation = name.replace(".", "_")
+    parameters = {"id": f"$response.body#/data/{place}"}
+    return operation, {"operationId": operation, "parameters": parameters}
 
 
 def _describe_response(text: str, schema: JSONSchema, headers: Iterable[str]) -> JSONSchema:

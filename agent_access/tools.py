@@ -1,8 +1,8 @@
 """What a tool is, and the registry that every transport reads."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Literal
 from uuid import UUID
@@ -115,7 +115,9 @@ class Tool:
     replaces or freezes what was there, where others only add (MCP's `destructiveHint`). A read that
     needs no snapshot is consistent by itself: one statement, or a snapshot of its own. `refusals`
     are the project's own, in addition to those that any tool may give. `id_type` is what the
-    records' IDs are, UUID or int: in the path, in `record_id` and in `next`.
+    records' IDs are, UUID or int: in the path, in `record_id` and in `next`. `leads_to` names the
+    tools that an answer may be followed by, each with the place of its ID in the record, such as
+    `id` or `order/id`; the OpenAPI document has them as links.
     """
 
     name: str
@@ -137,6 +139,7 @@ class Tool:
     refusals: Sequence[type[ToolError]] = ()
     needs_snapshot: bool = True
     id_type: type[Key] = UUID
+    leads_to: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):

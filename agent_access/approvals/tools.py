@@ -186,6 +186,7 @@ def tools_of(kind: Kind) -> tuple[Tool, Tool, Tool]:
         "untrusted": UNTRUSTED,
     }
     shared: dict[str, Any] = {"module": kind.module, "scope": kind.scope}
+    leads_to = dict.fromkeys((names["read"], kind.name), "approval_id")
     written: dict[str, Any] = {
         **shared,
         "method": "POST",
@@ -204,6 +205,7 @@ def tools_of(kind: Kind) -> tuple[Tool, Tool, Tool]:
             id_type=kind.key_type,
             status=HTTPStatus.ACCEPTED,
             answers_secret=True,
+            leads_to=leads_to,
             **written,
         ),
         Tool(
@@ -215,6 +217,7 @@ def tools_of(kind: Kind) -> tuple[Tool, Tool, Tool]:
             permissions=kind.permissions,
             input=NoInput,
             run=read,
+            leads_to=leads_to,
             **shared,
         ),
         Tool(

@@ -40,7 +40,8 @@ DONE = "done"  # as a signature says of an act by hand
 NO_RECORDS = ("passkey:", "signing:")
 # Limits, so that a file made to do harm does none: names, and bytes of the manifest, a line, all.
 MOST_FILES, MANIFEST_BYTES, LINE_BYTES, ALL_BYTES = 64, 1 << 20, 1 << 25, 1 << 36
-PROBLEMS_SHOWN = 50
+# Problems, and characters of one.
+PROBLEMS_SHOWN, MOST_SHOWN = 50, 1000
 # While an upgrade runs, processes of the release before still work, which keep no digests.
 UPGRADE_LASTS = timedelta(hours=1)
 HEAD = re.compile(r"(\S+) ([0-9]{1,18})(?: ([0-9a-f]*))?", re.ASCII)
@@ -54,6 +55,9 @@ HASHED = {*BEFORE_SEQUENCE, "sequence", *AFTER_SEQUENCE, "digest"}
 UNSET = (None, "")
 # Of an authenticator's data: how long its fixed part is, and flags in it.
 FIXED_LENGTH, USER_PRESENT_AND_VERIFIED = 37, 0b101
+
+# What a row raises that no service wrote: other members, types, times and depths than a row has.
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 
 Row = dict[str, Any]
 Position = tuple[int, str]
@@ -279,7 +283,7 @@ class Verification:
                 step()
             except UnreadableError as error:
                 self.report.find(str(error))
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
+            except MALFORMED as error:
                 what = step.__name__.removeprefix("read_")
                 self.report.find(f"a row of the {what} is malformed ({type(error).__name__})")
         return self.report
@@ -519,9 +523,9 @@ class Verification:
                 numbers[value] = record["number"]
             self._tell_series(name, series)
             unfrozen = ", ".join(map(shown, self.package.files[name]["unfrozen"])) or "nothing"
-            self.report.tell(f"Of {name}, what was approved may differ in: {unfrozen}.")
+            self.report.tell(f"Of {shown(name)}, what was approved may differ in: {unfrozen}.")
             told = ", ".join(f"{count} {way}" for way, count in sorted(ways.items())) or "none"
-            self.report.tell(f"Numbers of {name} by how they were given: {told}.")
+            self.report.tell(f"Numbers of {shown(name)} by how they were given: {told}.")
         # What a kind of approval keeps that adds nothing is the fingerprint of what was approved.
         for record_id, made in self.made.items():
             if record_id not in seen and any(self._adds(each) for each in made):
@@ -531,7 +535,7 @@ class Verification:
 
     def _is_before(self, moment: datetime) -> bool:
         """Return whether events kept no digests yet at this moment."""
-        return self.begun_at is None or moment <= self.begun_at + UPGRADE_LASTS
+        return self.begun_at is None or moment - self.begun_at <= UPGRADE_LASTS
 
     def _adds(self, made: Made) -> bool:
         approval = self.approvals.get(made.approval)
@@ -710,7 +714,7 @@ def read_cose(data: bytes) -> dict[Any, Any]:
     return found
 
 
-def _read_cbor(data: bytes) -> tuple[Any, bytes]:
+def _read_cbor(data: bytes, *, is_inner: bool = False) -> tuple[Any, bytes]:
     if not data:
         raise ValueError
     kind, size, data = data[0] >> 5, data[0] & 31, data[1:]
@@ -726,11 +730,11 @@ def _read_cbor(data: bytes) -> tuple[Any, bytes]:
             return -1 - size, data
         case 2 | 3 if size <= len(data):
             return data[:size], data[size:]
-        case 5 if size <= len(data):
+        case 5 if size <= len(data) and not is_inner:
             found = {}
             for _ in range(size):
-                name, data = _read_cbor(data)
-                found[name], data = _read_cbor(data)
+                name, data = _read_cbor(data, is_inner=True)
+                found[name], data = _read_cbor(data, is_inner=True)
             return found, data
     raise ValueError
 
@@ -746,8 +750,9 @@ what a screen showed them, nor whose key it is: compare the keys with what their
 
 
 def shown(text: object) -> str:
-    """Return a text of the package so that no terminal does what it says."""
-    return "".join(each if each.isprintable() else "?" for each in str(text))
+    """Return a text of the package: short, and nothing that a terminal would do."""
+    printed = "".join(each if each.isprintable() else "?" for each in str(text)[:MOST_SHOWN])
+    return printed + "..." * (len(str(text)) > MOST_SHOWN)
 
 
 def verify(file: str, earlier: str | None, heads: str | None) -> tuple[str, int]:
@@ -758,8 +763,8 @@ def verify(file: str, earlier: str | None, heads: str | None) -> tuple[str, int]
         package = Package(file)
         report = Verification(package, before, kept).run()
     except UnreadableError as error:
-        return f"This is no package that can be verified: {error}.", 1
-    except (OSError, EOFError, KeyError, TypeError, ValueError, NotImplementedError) as error:
+        return f"This is no package that can be verified: {shown(error)}.", 1
+    except (OSError, EOFError, NotImplementedError, *MALFORMED) as error:
         return f"This cannot be read: {shown(error)}.", 1
     except (BadZipFile, zlib.error, RuntimeError) as error:
         return f"This is no whole ZIP file: {shown(error)}.", 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from http import HTTPStatus
 from typing import Any
 
 from csp.decorators import csp_update
@@ -111,8 +112,10 @@ def describe_client(client: Any, return_address: str) -> dict[str, Any]:
 def return_to_client(
     authorization: AuthorizationRequest, answer: list[tuple[str, str]]
 ) -> HttpResponse:
+    """Redirect by 303: the form, with the person's password, is never sent on (RFC 9700, 4.12)."""
     state = [("state", authorization.state)] if authorization.state else []
-    return HttpResponseRedirect(locate(authorization.return_address, [*answer, *state]))
+    address = locate(authorization.return_address, [*answer, *state])
+    return HttpResponseRedirect(address, status=HTTPStatus.SEE_OTHER)
 
 
 def locate(return_address: str, answer: list[tuple[str, str]]) -> str:

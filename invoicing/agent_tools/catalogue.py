@@ -24,6 +24,10 @@ MINOR_UNITS = (
 TAX_RATES = "The active tax rates are named in this tool's schema, at tax_rate_id of a line."
 PAGES = "To go on, pass next as after until next is null."
 
+# Where an answer leads, and the place of the ID that is needed there.
+FROM_A_DRAFT = dict.fromkeys(("documents.get", "drafts.update", "documents.issue_prepare"), "id")
+FROM_AN_APPROVAL = dict.fromkeys(("approvals.get", "documents.issue"), "approval_id")
+
 CATALOGUE = (
     Tool(
         name="customers.search",
@@ -81,6 +85,7 @@ CATALOGUE = (
         input=NoInput,
         run=functions.get_document,
         needs_snapshot=False,
+        leads_to=FROM_A_DRAFT,
     ),
     Tool(
         name="documents.preview",
@@ -116,6 +121,7 @@ CATALOGUE = (
         writes=True,
         find_record=functions.find_document,
         status=HTTPStatus.CREATED,
+        leads_to=FROM_A_DRAFT,
     ),
     Tool(
         name="drafts.update",
@@ -137,6 +143,7 @@ CATALOGUE = (
         writes=True,
         is_destructive=True,
         find_record=functions.find_document,
+        leads_to=FROM_A_DRAFT,
     ),
     Tool(
         name="documents.issue_prepare",
@@ -160,6 +167,7 @@ CATALOGUE = (
         find_record=functions.find_document,
         status=HTTPStatus.ACCEPTED,
         answers_secret=True,
+        leads_to=FROM_AN_APPROVAL,
     ),
     Tool(
         name="approvals.get",
@@ -178,6 +186,7 @@ CATALOGUE = (
         permissions=APPROVE_PERMISSIONS,
         input=NoInput,
         run=functions.get_approval,
+        leads_to=FROM_AN_APPROVAL,
     ),
     Tool(
         name="documents.issue",
@@ -200,6 +209,7 @@ CATALOGUE = (
         is_destructive=True,
         find_record=functions.find_document,
         refusals=tuple(failures.APPROVAL_REFUSALS.values()),
+        leads_to={"documents.get": "document/id"},
     ),
     Tool(
         name="people.list",

@@ -189,6 +189,33 @@ def test_an_operation_names_each_refusal_by_its_status(document, tool):
         assert responses[str(REFUSALS[code])] == {"$ref": f"#/components/responses/{code}"}
 
 
+LINKS = {
+    "drafts.create": {"documents_get", "drafts_update", "documents_issue_prepare"},
+    "documents.issue_prepare": {"approvals_get", "documents_issue"},
+    "documents.issue": {"documents_get"},
+}
+
+
+def test_an_answer_says_where_it_leads_and_which_id_is_needed_there(document):
+    """Every link leads to an operation by an ID that the schema of the answer has."""
+    for tool in TABLE:
+        answer = operation_of(document, tool)["responses"][str(TABLE[tool].status)]
+        links = answer.get("links", {})
+        assert LINKS.get(tool, set()) <= set(links)
+        for name, link in links.items():
+            assert (
+                link["operationId"]
+                == name
+                in {registry.find(each).mcp_name for each in WITH_TARGET}
+            )
+            place = link["parameters"]["id"].removeprefix("$response.body#/").split("/")
+            schema = answer["content"]["application/json"]["schema"]
+            for member in place:
+                named = schema["$ref"].rpartition("/")[2]
+                schema = document["components"]["schemas"][named]["properties"][member]
+            assert schema["format"] == "uuid"
+
+
 def test_a_refusal_names_the_header_field_of_its_own(document):
     responses, headers = (document["components"][each] for each in ("responses", "headers"))
     own = {"WWW-Authenticate": "unauthenticated", "Retry-After": "rate_limited"}

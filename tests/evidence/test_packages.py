@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from zipfile import ZIP_BZIP2, ZipFile
 
 import pytest
@@ -24,6 +25,7 @@ from tests.evidence.packages import (
     write_files,
     write_with_manifest,
 )
+from tests.passkeys import encode
 
 pytestmark = pytest.mark.django_db
 
@@ -243,6 +245,51 @@ def test_no_text_of_a_package_reaches_the_terminal_as_it_is(export, report_of, t
     files["heads.txt"] += b"\x1b[2J 1 00\n"
     report, code = report_of(write_with_manifest(tmp_path / "hostile.zip", files))
     assert (code, "\x1b" in report) == (1, False)
+
+
+def test_no_name_of_a_file_reaches_the_terminal_as_it_is(books, export, report_of, tmp_path):
+    files = read_files(export())
+    manifest = json.loads(files[MANIFEST])
+    [numbered] = [told for told in manifest["files"] if told.get("is_numbered")]
+    files["\x1b[2J"] = files.pop(numbered["name"])
+    numbered["name"] = "\x1b[2J"
+    files[MANIFEST] = json.dumps(manifest).encode()
+    report, _ = report_of(write_files(tmp_path / "hostile.zip", files))
+    assert "Numbers of ?[2J by how they were given" in report
+    assert "\x1b" not in report
+
+
+def at_the_end_of_time(row: dict[str, Any]) -> None:
+    row["occurred_at"] = "9999-12-31T23:59:59+00:00"
+
+
+def nest(row: dict[str, Any]) -> None:
+    row["facts"] = '{"a":' * 900 + "1" + "}" * 900
+
+
+def map_within_a_map(row: dict[str, Any]) -> None:
+    row["public_key"] = encode(b"\xa1" * 2000)
+
+
+HOSTILE_ROWS = {
+    at_the_end_of_time: ("events.jsonl", "this event was changed or moved"),
+    nest: ("approvals.jsonl", "a row of the approvals is malformed (RecursionError)"),
+    map_within_a_map: ("signatures.jsonl", "it was not made with the key of the passkey"),
+}
+
+
+@pytest.mark.sqlite  # no database is asked
+@pytest.mark.parametrize("harm", HOSTILE_ROWS, ids=lambda each: each.__name__)
+def test_a_hostile_row_is_a_problem_and_no_error(books, export, report_of, tmp_path, harm):
+    files = read_files(export())
+    name, told = HOSTILE_ROWS[harm]
+    rows = [json.loads(line) for line in files[name].splitlines()]
+    for row in rows:
+        harm(row)
+    files[name] = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    report, code = report_of(write_with_manifest(tmp_path / "hostile.zip", files))
+    assert code == 1
+    assert told in report
 
 
 def test_the_command_writes_a_file_for_its_user_alone_and_audits_it(books, tmp_path, capsys):

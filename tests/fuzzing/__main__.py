@@ -29,8 +29,17 @@ def fuzz(*, minutes: float, first_seed: int, arguments: Sequence[str]) -> int:
         told = ", ".join(f"{name} {number:,}" for name, number in sorted(total.items()))
         print(f"After seed {seed} on {database}: {told}", flush=True)  # noqa: T201  said to a person
         if status or time.monotonic() > until - LEAST_SECONDS:
+            print_table(total, seeds=(first_seed, seed), is_clean=not status)
             return status
     raise AssertionError("seeds do not end")
+
+
+def print_table(total: Counter[str], *, seeds: tuple[int, int], is_clean: bool) -> None:
+    """Print what each fuzzer sent in all rounds, as docs/security.md has it."""
+    rows = [f"| {name} | {number:,} |" for name, number in sorted(total.items())]
+    found = "nothing was found" if is_clean else "the last one found what is above"
+    head = f"Seeds {seeds[0]} to {seeds[1]}: {found}."
+    print("\n".join(["", head, "", "| Fuzzer | Sent |", "|---|---|", *rows]), flush=True)  # noqa: T201  as above
 
 
 def run_round(seed: int, database: str, arguments: Sequence[str]) -> tuple[int, Counter[str]]:

@@ -96,6 +96,14 @@ def refused_for_what_no_schema_says(
     )
 
 
+# 422 is judged by the check above, which knows the reasons.
+JUDGED = {
+    "positive_data_acceptance": {
+        "expected-statuses": ["2xx", "401", "403", "404", "409", "410", "422"]
+    }
+}
+
+
 def fuzz_document(*, examples: int, seed: int, **more: Any) -> list[str]:
     """Return what schemathesis found, as one text a finding; count what it sent."""
     with patch.object(WSGITransport, "send", send_what_is_taken):
@@ -111,12 +119,7 @@ def _read_schema(examples: int, seed: int, more: Told) -> BaseSchema:
         "generation": {"max-examples": examples, "database": "none"},
         "cache": {"enabled": False},
         "continue-on-failure": True,
-        # 422 is judged by the check above, which knows the reasons.
-        "checks": {
-            "positive_data_acceptance": {
-                "expected-statuses": ["2xx", "401", "403", "404", "409", "410", "422"]
-            }
-        },
+        "checks": JUDGED,
     }
     settings = SchemathesisConfig.from_dict(config | more)
     schema = schemathesis.openapi.from_dict(describe_as_listed(), config=settings)

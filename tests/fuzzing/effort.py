@@ -19,10 +19,13 @@ PLAYED = [] if IS_LONG else [pytest.mark.sqlite]
 tally: Counter[str] = Counter()
 
 
-def try_hard(examples: int, **more: Any) -> settings:
-    """Return settings for this many examples in the tests, and for more in a long run."""
+def try_hard(examples: int, *, long: int = 0, **more: Any) -> settings:
+    """Return settings for this many examples in the tests, and for more in a long run.
+
+    `long` is how many these are, where that is not the same multiple as for the others.
+    """
     return settings(
-        max_examples=examples * EFFORT,
+        max_examples=(long or examples * EFFORT) if IS_LONG else examples,
         deadline=None,
         derandomize=not IS_LONG,
         database=None,
