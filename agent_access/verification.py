@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
 from django.db import DatabaseError, transaction
-from django.db.models import Case, F, QuerySet, When
+from django.db.models import Case, F, Max, QuerySet, When
 from django.utils import timezone
 
 from agent_access.audit import digest_columns
@@ -133,6 +134,12 @@ def read_marks() -> dict[str, list[Position]]:
 def read_begins() -> dict[str, Position]:
     """Return behind what each chain goes on that was archived."""
     return {chain: marks[-1] for chain, marks in read_marks().items()}
+
+
+def read_archived_before() -> datetime | None:
+    """Return before which moment events are in archives, and no longer here."""
+    before: datetime | None = ArchiveMark.objects.aggregate(Max("before"))["before__max"]
+    return before
 
 
 def _read_chains() -> Iterator[str]:
