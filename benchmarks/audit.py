@@ -145,7 +145,8 @@ def _parts(events: int) -> str:
         subprocess.Popen([sys.executable, "manage.py", "verify_audit", "--part", f"{part}/2"])  # noqa: S603  our own
         for part in (1, 2)
     ]
-    if any([each.wait() for each in parts]):
+    failed = [each.wait() for each in parts]
+    if any(failed):
         raise SystemExit("A part does not agree.")
     return _row("verified in two parts at once", events, perf_counter() - begun)
 
