@@ -20,8 +20,12 @@ from agent_access.evidence.verify_evidence import verify
 from agent_access.models import ArchiveMark, AuditEvent, ChainHead
 from agent_access.models.audit import ADMINISTRATION, Transport
 from agent_access.verification import Break, Position, find_breaks, prove, read_heads
+from invoicing.access import Permission
+from invoicing.models import Document
 from tests.agent_access.tampering import run_sql
 from tests.evidence.packages import read_files, read_part, write_with_manifest
+from tests.factories import UserFactory
+from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db
 
@@ -313,3 +317,20 @@ class TestRemoval:
         refused = "The archive does not go on"
         assert_refused(refused, "archive_audit", "--remove", file)
         assert AuditEvent.objects.filter(pk=first.pk).exists()
+
+    def test_pages_say_that_older_events_are_elsewhere(
+        self, books, days_later, archive, sign_in, owner
+    ):
+        document = Document.objects.get(series_value=3)
+        auditor = UserFactory.create(name="Ute Auditor", permissions=[Permission.AUDIT])
+        desk, evidence = sign_in(owner), sign_in(auditor)
+        assert "archived" not in main_of(desk.get("/activity"))
+        file = archive(days_later(200))
+        run("archive_audit", "--remove", file)
+        desk, evidence = sign_in(owner), sign_in(auditor)
+        page = main_of(evidence.get(f"/evidence/{document.pk}"))
+        assert "Its event is in an archive of the audit" in page
+        assert "No event of it was found" not in page
+        assert "is not here: it was archived." in main_of(desk.get("/activity"))
+        audit = main_of(desk.get("/admin/agent_access/auditevent/"))
+        assert "are not here: they were archived." in audit
