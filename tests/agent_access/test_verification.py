@@ -313,19 +313,18 @@ def prove_in_parts(count: int, expected: Any = None) -> list[Break]:
     return sorted({each for proof in parts for each in proof.breaks}, key=str)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 7])
+@pytest.mark.parametrize("count", [2, 3])
 def test_all_parts_together_prove_what_one_run_does(chain, agent, short_blocks, subtests, count):
     agent.call("tools.list")
     assert prove_in_parts(count, read_heads()) == []
-    for sequence in (1, 2, 3, 4, 5):
-        for change in ({"outcome": "forbidden"}, {"digest": "0" * 64}):
-            with subtests.test(sequence=sequence, **change), transaction.atomic():
-                change_event(chain, sequence, **change)
-                assert min(prove_in_parts(count), key=place) == next(find_breaks())
-                transaction.set_rollback(True)
+    for sequence in (2, 3, 5):
+        with subtests.test(changed=sequence), transaction.atomic():
+            change_event(chain, sequence, digest="0" * 64)
+            assert min(prove_in_parts(count), key=place) == Break(chain, sequence, CHANGED)
+            transaction.set_rollback(True)
         with subtests.test(removed=sequence), transaction.atomic():
             remove(chain, f"sequence = {sequence}")
-            assert min(prove_in_parts(count), key=place).problem == MISSING
+            assert min(prove_in_parts(count), key=place) == Break(chain, sequence, MISSING)
             transaction.set_rollback(True)
 
 
