@@ -20,7 +20,7 @@ from itertools import count
 from pathlib import Path
 
 from benchmarks.http_client import HttpClient, format_request
-from benchmarks.machine import cpu_seconds, describe_machine
+from benchmarks.machine import describe_machine, spent_seconds
 from benchmarks.product import APPLICATION, BASE_URL, CONNECTIONS
 from benchmarks.scratch import sample_company
 from benchmarks.servers import Server, granian_command, run_server
@@ -89,11 +89,15 @@ def measure(
         with run_server(command, settings, log=Path(folder) / "log") as server:
             for name, (make, status) in kinds.items():
                 drive(server, processes, make, status, seconds=min(seconds, 2))  # to warm up
-                before = server.cpu_seconds(), cpu_seconds(postmaster), busy_seconds()
+                before = (
+                    spent_seconds(server.process.pid),
+                    spent_seconds(postmaster),
+                    busy_seconds(),
+                )
                 begun = time.perf_counter()
                 calls = drive(server, processes, make, status, seconds=seconds)
                 lasted = time.perf_counter() - begun
-                after = server.cpu_seconds(), cpu_seconds(postmaster), busy_seconds()
+                after = spent_seconds(server.process.pid), spent_seconds(postmaster), busy_seconds()
                 ours, theirs, busy = (b - a for a, b in zip(before, after, strict=True))
                 yield (
                     f"| {name} | {processes} | {calls / lasted:.0f}"
