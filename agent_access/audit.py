@@ -280,8 +280,13 @@ def _minute_of_use(event: Columns) -> datetime | None:
 
 def digest_event(event: AuditEvent, *, previous_digest: str) -> str:
     """Return the SHA-256 of the previous digest and every stored fact, in hexadecimal."""
-    before, after = _serialize_facts(vars(event))
-    text = f'["{previous_digest}",{before},{event.sequence},{after}]'
+    return digest_columns(vars(event), previous_digest=previous_digest)
+
+
+def digest_columns(event: Columns, *, previous_digest: str) -> str:
+    """Return the same of an event that was read as its values by column."""
+    before, after = _serialize_facts(event)
+    text = f'["{previous_digest}",{before},{event["sequence"]},{after}]'
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -4,7 +4,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from agent_access.approvals.engine import Requester, prepare, write_decision
-from agent_access.approvals.models import Decision
+from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.connections import ConnectionRequest, create_connection
 from agent_access.models import Connection
 from agent_access.switches import turn_access
@@ -40,8 +40,8 @@ class Sample:
         """Return a connection and its credential; numbers beyond the last begin again."""
         return self._connections[number % len(self._connections)]
 
-    def approve(self, connection: Connection) -> tuple[str, str]:
-        """Return the ID and the nonce of an approved issue of a new draft of ten lines."""
+    def ask(self, connection: Connection) -> tuple[ApprovalRequest, str]:
+        """Ask for the issue of a new draft of ten lines; return the request and its nonce."""
         draft = DraftInput.model_validate(make_draft_input(self.references, lines=10))
         maker = ConnectionRef(connection.id, connection.name)
         document = create_draft(self._user, draft, connection=maker).document
@@ -53,7 +53,11 @@ class Sample:
             requester=Requester(*maker),
             clock=timezone.now,
         )
-        approval = snapshot.approval
+        return snapshot.approval, nonce
+
+    def approve(self, connection: Connection) -> tuple[str, str]:
+        """Return the ID and the nonce of an approved issue of a new draft of ten lines."""
+        approval, nonce = self.ask(connection)
         write_decision(
             self._user,
             approval.id,

@@ -24,6 +24,7 @@ from agent_access.errors import ToolError
 from agent_access.listing import TOOLS_LIST
 from agent_access.models import ADMINISTRATION, AuditEvent, Connection
 from agent_access.tools import registry
+from agent_access.verification import read_archived_before
 
 WORDS_SEARCHED = 5
 BY_TIME = "occurred_at"
@@ -119,6 +120,11 @@ class EventAdmin(EvidenceAdmin):
         OutcomeFilter,
     )
     search_help_text = gettext_lazy("Search by action, name, address or identifier")
+
+    def archived_before(self) -> str:
+        """Return before which moment events are no longer here; empty if all are."""
+        before = read_archived_before()
+        return format_moment(before) if before else ""
 
     @override
     def matching(self, searched: str) -> Q:

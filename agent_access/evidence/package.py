@@ -1,4 +1,7 @@
-"""A package of evidence: a ZIP file of one moment, which verify_evidence.py checks anywhere."""
+"""A package of evidence: a ZIP file of one moment, which verify_evidence.py checks anywhere.
+
+What was archived of the audit before is not in it: it says behind which events it begins (ADR 22).
+"""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +16,8 @@ from agent_access import conf
 from agent_access.calls import dump_json
 from agent_access.database.transactions import snapshot
 from agent_access.evidence.parts import Part, parts
-from agent_access.verification import read_heads
+from agent_access.models import ArchiveMark
+from agent_access.verification import Position, read_begins, read_heads
 
 __all__ = ["VERIFIER", "write_package"]
 
@@ -21,12 +25,13 @@ FORMAT = "agent-evidence"
 VERSION = 1
 MANIFEST = "manifest.json"
 HEADS = "heads.txt"
+BEGINS = "begins.txt"
 CHUNK_LENGTH = 64 * 1024
 # The program that an auditor copies.
 VERIFIER = Path(__file__).with_name("verify_evidence.py")
 
 
-class _Entry:
+class Entry:
     """A file of the package: what the manifest tells of it, once it has been read to its end."""
 
     def __init__(self, name: str, **told: Any) -> None:
@@ -54,52 +59,64 @@ class _Entry:
         return {**self._told, "sha256": self._digest.hexdigest()}
 
 
+# An entry, and its lines.
+File = tuple[Entry, Iterable[bytes]]
+
+
 def write_package(*, made_at: datetime) -> Iterator[bytes]:
     """Yield a ZIP file of the heads, all parts, and a manifest of them, in constant memory.
 
     Everything is read in one transaction, which is open until the file is complete: write it to a
     disk, never to somebody far away.
     """
-    archive, entries = ZipStream(compress_type=ZIP_DEFLATED), []
     with snapshot():
-        for entry, lines in _entries():
-            archive.add(entry.chunks(lines), entry.describe()["name"])
-            yield from archive.all_files()
-            entries.append(entry.describe())
-    archive.add(_manifest(entries, made_at), MANIFEST)
+        archives = read_archives()
+        told = {"archives": archives} if archives else {}
+        yield from write_files(_entries(), made_at=made_at, **told)
+
+
+def write_files(files: Iterable[File], *, made_at: datetime, **told: Any) -> Iterator[bytes]:
+    """Yield a ZIP file of these files and a manifest, which says what else is told."""
+    archive, entries = ZipStream(compress_type=ZIP_DEFLATED), []
+    for entry, lines in files:
+        archive.add(entry.chunks(lines), entry.describe()["name"])
+        yield from archive.all_files()
+        entries.append(entry.describe())
+    told = {"service": conf.base_url(), "made_at": made_at, **told}
+    manifest = {"format": FORMAT, "version": VERSION, **told, "files": entries}
+    archive.add(dump_json(manifest), MANIFEST)
     yield from archive.finalize()
 
 
-def _entries() -> Iterator[tuple[_Entry, Iterable[bytes]]]:
-    yield _Entry(HEADS), _head_lines()
+def read_archives() -> list[Mapping[str, Any]]:
+    """Return the files in which the beginnings of the chains are, the oldest first."""
+    marks = ArchiveMark.objects.order_by("before", "file_digest").distinct()
+    return [
+        {"before": before, "sha256": digest}
+        for before, digest in marks.values_list("before", "file_digest")
+    ]
+
+
+def position_lines(positions: Mapping[str, Position]) -> Iterator[bytes]:
+    """Yield positions in chains as verify_audit prints heads."""
+    for chain, at in positions.items():
+        yield f"{chain} {at.sequence} {at.digest}\n".encode()
+
+
+def row_lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    for row in rows:
+        yield dump_json(row) + b"\n"
+
+
+def _entries() -> Iterator[File]:
+    yield Entry(HEADS), position_lines(read_heads())
+    if begins := read_begins():
+        yield Entry(BEGINS), position_lines(begins)
     for part in parts:
-        yield _Entry(f"{part.name}.jsonl", **_describe(part)), _json_lines(part)
+        yield Entry(f"{part.name}.jsonl", **_describe(part)), row_lines(part.rows())
 
 
 def _describe(part: Part) -> Mapping[str, Any]:
     if not part.is_numbered:
         return {}
     return {"is_numbered": True, "unfrozen": part.unfrozen, "acts": part.acts}
-
-
-def _head_lines() -> list[bytes]:
-    """Return the heads as verify_audit prints them: read before anything is written."""
-    heads = read_heads().items()
-    return [f"{chain} {head.sequence} {head.digest}\n".encode() for chain, head in heads]
-
-
-def _json_lines(part: Part) -> Iterator[bytes]:
-    for row in part.rows():
-        yield dump_json(row) + b"\n"
-
-
-def _manifest(entries: list[Mapping[str, Any]], made_at: datetime) -> bytes:
-    return dump_json(
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "service": conf.base_url(),
-            "made_at": made_at,
-            "files": entries,
-        }
-    )

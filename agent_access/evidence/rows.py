@@ -6,15 +6,23 @@ from typing import Any
 
 from agent_access.models import AuditEvent
 from agent_access.models.receipts import Receipt
+from agent_access.verification import read_begins
 
 BATCH_SIZE = 2000
 UNTOLD = ("answer",)
 
 
 def read_events() -> Iterator[Mapping[str, Any]]:
-    """Yield every event, chain by chain, so that each chain is proved as it is read."""
+    """Yield every event, chain by chain, so that each chain is proved as it is read.
+
+    Those that are archived are left out, also while they are being removed.
+    """
+    begins = read_begins()
     events = AuditEvent.objects.order_by("chain", "sequence").values()
-    yield from events.iterator(chunk_size=BATCH_SIZE)
+    for event in events.iterator(chunk_size=BATCH_SIZE):
+        begin = begins.get(event["chain"])
+        if begin is None or event["sequence"] > begin.sequence:
+            yield event
 
 
 def read_receipts() -> Iterator[Mapping[str, Any]]:

@@ -1,11 +1,17 @@
 """Verifies a package of evidence, on any computer, without the service that made it.
 
-    python verify_evidence.py FILE.zip [--earlier OLDER.zip] [--heads HEADS.txt]
+    python verify_evidence.py FILE.zip [--archive ARCHIVE.zip ...] [--earlier OLDER.zip]
+        [--heads HEADS.txt]
 
 It needs Python 3.11 or later and the package `cryptography`; it reads no other file, no network and
 no setting. The exit code is 0 if everything agrees, 1 if something does not or cannot be read, and
 2 for wrong arguments. `--earlier` takes a package of before, and `--heads` what `verify_audit` once
 printed: only what somebody kept outside shows that a whole chain was not written anew.
+
+`archive_audit` moves old events out of a service into archives, of which each goes on where the one
+before ended, and the package where the last one ended. `--archive` takes them, the oldest first;
+they are verified with the package as one audit. An archive can also be verified by itself: FILE.zip
+is one then, and its chains alone are.
 """
 
 import argparse
@@ -17,7 +23,7 @@ import re
 import sys
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
@@ -31,7 +37,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 
 FORMAT, VERSION = "agent-evidence", 1
-MANIFEST, HEADS = "manifest.json", "heads.txt"
+MANIFEST, HEADS, BEGINS = "manifest.json", "heads.txt", "begins.txt"
 EVENTS, APPROVALS = "events.jsonl", "approvals.jsonl"
 PASSKEYS, SIGNATURES = "passkeys.jsonl", "signatures.jsonl"
 ADMINISTRATION, OK, APPROVE, APPROVED = "administration", "ok", "approve", "approved"
@@ -61,6 +67,7 @@ MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError
 
 Row = dict[str, Any]
 Position = tuple[int, str]
+NOWHERE: Position = (0, "")
 
 
 class UnreadableError(Exception):
@@ -178,8 +185,20 @@ class Package:
             before = row["id"]
             yield row
 
+    @property
+    def is_archive(self) -> bool:
+        """Return whether it holds old events only."""
+        return isinstance(self.manifest.get("archive"), dict)
+
     def heads(self) -> dict[str, Position]:
         return read_heads(line.decode() for line in self.lines(HEADS))
+
+    def begins(self) -> dict[str, Position]:
+        """Return what the first event of each chain follows, where an archive has what was before.
+
+        Packages of before there were archives begin every chain with its first event.
+        """
+        return read_heads(line.decode() for line in self.lines(BEGINS))
 
     def numbered(self) -> Iterator[str]:
         return (name for name, told in self.files.items() if told.get("is_numbered") is True)
@@ -252,9 +271,14 @@ class Verification:
     """One run, part by part; each remembers little of its rows for those that follow."""
 
     def __init__(
-        self, package: Package, earlier: Earlier | None, heads: Mapping[str, Position]
+        self,
+        package: Package,
+        earlier: Earlier | None,
+        heads: Mapping[str, Position],
+        archives: Sequence[Package] = (),
     ) -> None:
         self.package, self.earlier, self.report = package, earlier, Report()
+        self.archives = archives
         # Of each chain: sequence and digest of an event that somebody knew, and who did.
         self.expected: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
         self._expect(heads, "the heads that were kept")
@@ -276,9 +300,11 @@ class Verification:
         self.signed_by_hand: dict[str, tuple[str, ...]] = {}
 
     def run(self) -> Report:
-        steps: list[Callable[[], None]] = [self.read_events, self.read_approvals]
-        steps += [self.read_keys, self.read_signatures, self.read_demands, self.read_numbered]
-        for step in [*steps, self.read_others]:
+        steps: list[Callable[[], None]] = [self.read_events]
+        if not self.package.is_archive:
+            steps += [self.read_approvals, self.read_keys, self.read_signatures]
+            steps += [self.read_demands, self.read_numbered, self.read_others]
+        for step in steps:
             try:
                 step()
             except UnreadableError as error:
@@ -294,12 +320,58 @@ class Verification:
                 self.expected[chain].append((sequence, digest, source))
 
     def read_events(self) -> None:
-        heads, ends = self.package.heads(), dict[str, Position]()
-        chain, reached, is_broken, count = "", (0, ""), False, 0
-        for event in self.package.rows(EVENTS):
+        """Read the events of the archives, if any, and of the package behind them as one audit."""
+        ends: dict[str, Position] = {}
+        count, chains = 0, 0
+        for place, file in enumerate([*self.archives, self.package]):
+            begins, heads = file.begins(), file.heads()
+            self._join(begins, ends, heads, is_first=place == 0)
+            read, found = self._read_chains(file, begins)
+            count, chains = count + read, len({*heads, *ends})
+            ends |= found
+            known = {} if file.is_archive else ends
+            for chain in {*heads, *found, *begins, *known}:
+                end = found.get(chain, begins.get(chain, NOWHERE))
+                self._compare_head(chain, end, heads.get(chain))
+        if not self.package.is_archive:
+            for chain in self.expected:
+                self._compare_end(chain, ends.get(chain, NOWHERE))
+        self.report.tell(f"{count} events in {chains} chains were checked.")
+
+    def _join(
+        self,
+        begins: Mapping[str, Position],
+        ends: Mapping[str, Position],
+        heads: Mapping[str, Position],
+        *,
+        is_first: bool,
+    ) -> None:
+        """Compare where a file begins with where the archives before it ended."""
+        for chain in sorted({*begins, *(ends.keys() & heads.keys())}):
+            begin = begins.get(chain, NOWHERE)
+            apart = f"{chain}: it does not go on where the archive before it ended"
+            self.report.check(is_first or begin == ends.get(chain, NOWHERE), apart)
+            for sequence, digest, source in self.expected.get(chain, ()):
+                if sequence == begin[0]:
+                    rewritten = f"{chain} {sequence}: the chain is not that of {source}"
+                    self.report.check(digest == begin[1], rewritten)
+        if is_first and begins:
+            self.report.tell(
+                f"{len(begins)} chains go on behind an archive that is not here: nothing before"
+                " that was checked."
+            )
+
+    def _read_chains(
+        self, file: Package, begins: Mapping[str, Position]
+    ) -> tuple[int, dict[str, Position]]:
+        """Return how many events a file has, and where each of their chains ends in it."""
+        ends: dict[str, Position] = {}
+        chain, reached, is_broken, count = "", NOWHERE, False, 0
+        for event in file.rows(EVENTS):
             count += 1
             if event["chain"] != chain:
-                chain, reached, is_broken = event["chain"], (0, ""), False
+                chain, is_broken = event["chain"], False
+                reached = begins.get(chain, NOWHERE)
                 if not self.report.check(chain not in ends, f"{chain}: its events are apart"):
                     break
             due, previous = reached[0] + 1, reached[1]
@@ -307,10 +379,9 @@ class Verification:
             if not is_broken:
                 is_broken = not self._follows(event, due, previous)
             reached = ends[chain] = (event["sequence"], event["digest"])
-            self._remember_event(event)
-        for name in {*heads, *ends, *self.expected}:
-            self._compare_end(name, ends.get(name, (0, "")), heads.get(name))
-        self.report.tell(f"{count} events in {len(heads)} chains were checked.")
+            if not self.package.is_archive:
+                self._remember_event(event)
+        return count, ends
 
     def _follows(self, event: Row, due: int, previous: str) -> bool:
         place = f"{event['chain']} {due}"
@@ -325,12 +396,14 @@ class Verification:
                 return False
         return True
 
-    def _compare_end(self, chain: str, end: Position, head: Position | None) -> None:
+    def _compare_head(self, chain: str, end: Position, head: Position | None) -> None:
         if head is None:
             self.report.find(f"{chain}: the head of the chain is missing")
         else:
             self.report.check(head == end, f"{chain}: its head is not at its last event")
-        for sequence, _, source in self.expected.get(chain, ()):
+
+    def _compare_end(self, chain: str, end: Position) -> None:
+        for sequence, _, source in self.expected[chain]:
             gone = f"{chain} {end[0] + 1}: an event is missing here that {source} knew"
             self.report.check(sequence <= end[0], gone)
 
@@ -606,7 +679,7 @@ class Verification:
             self.report.tell(f"Numbers {span}: {len(numbers)}{begins}.")
 
     def read_others(self) -> None:
-        known = {HEADS, EVENTS, APPROVALS, PASSKEYS, SIGNATURES, *self.package.numbered()}
+        known = {HEADS, BEGINS, EVENTS, APPROVALS, PASSKEYS, SIGNATURES, *self.package.numbered()}
         for name in self.package.files:
             if name not in known:
                 rows = sum(1 for _ in self.package.rows(name))
@@ -749,27 +822,49 @@ which they were kept. And a signature shows that a key was used by somebody who 
 what a screen showed them, nor whose key it is: compare the keys with what their people tell you."""
 
 
+ARCHIVE_PROVED = """
+What this shows: of each chain, the events in this file are what was hashed, in their order, and
+none between them is missing. It tells of no record, approval or signature: a package of evidence
+does, together with this file (--archive)."""
+
+
 def shown(text: object) -> str:
     """Return a text of the package: short, and nothing that a terminal would do."""
     printed = "".join(each if each.isprintable() else "?" for each in str(text)[:MOST_SHOWN])
     return printed + "..." * (len(str(text)) > MOST_SHOWN)
 
 
-def verify(file: str, earlier: str | None, heads: str | None) -> tuple[str, int]:
+def read_archives(paths: Sequence[str], package: Package) -> list[Package]:
+    """Return the archives before a package; raises OSError, UnreadableError."""
+    archives = [Package(path) for path in paths]
+    if not all(each.is_archive for each in archives):
+        raise UnreadableError("what --archive names is none")
+    if package.begins() and not archives and not package.is_archive:
+        known = [each for each in package.manifest.get("archives", []) if isinstance(each, dict)]
+        files = ", ".join(shown(each.get("sha256")) for each in known)
+        raise UnreadableError(
+            "its audit begins behind archives, which --archive has to name as well, the oldest"
+            f" first: the files with the SHA-256 {files}"
+        )
+    return archives
+
+
+def verify(
+    file: str, earlier: str | None, heads: str | None, archives: Sequence[str] = ()
+) -> tuple[str, int]:
     """Return a report, and the exit code."""
     try:
         kept = read_kept(heads) if heads else {}
         before = Earlier(Package(earlier)) if earlier else None
         package = Package(file)
-        report = Verification(package, before, kept).run()
+        report = Verification(package, before, kept, read_archives(archives, package)).run()
     except UnreadableError as error:
         return f"This is no package that can be verified: {shown(error)}.", 1
     except (OSError, EOFError, NotImplementedError, *MALFORMED) as error:
         return f"This cannot be read: {shown(error)}.", 1
     except (BadZipFile, zlib.error, RuntimeError) as error:
         return f"This is no whole ZIP file: {shown(error)}.", 1
-    service, made_at = shown(package.manifest.get("service")), package.made_at
-    lines = [f"Evidence of {service}, {made_at:%Y-%m-%d %H:%M} UTC"]
+    lines = [title_of(package)]
     outside = [each for each in (earlier and "an earlier package", heads and "kept heads") if each]
     lines.append(f"Compared with: {' and '.join(outside) or 'nothing that was kept outside'}")
     lines += ["", *report.told, ""]
@@ -778,16 +873,28 @@ def verify(file: str, earlier: str | None, heads: str | None) -> tuple[str, int]
         lines.append(f"... and {report.count - len(report.problems)} more.")
     found = f"{report.count} problems: do not rely on it."
     verdict = found if report.count else "Everything agrees."
-    return "\n".join([*lines, verdict, PROVED]), int(report.count > 0)
+    proved = ARCHIVE_PROVED if package.is_archive else PROVED
+    return "\n".join([*lines, verdict, proved]), int(report.count > 0)
+
+
+def title_of(package: Package) -> str:
+    service, made_at = shown(package.manifest.get("service")), package.made_at
+    if not package.is_archive:
+        return f"Evidence of {service}, {made_at:%Y-%m-%d %H:%M} UTC"
+    before = shown(package.manifest["archive"].get("before"))[:10]
+    return f"An archive of the audit of {service}, before {before}: events alone, no records"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Verifies a package of evidence.")
     parser.add_argument("file", metavar="FILE.zip")
+    parser.add_argument(
+        "--archive", metavar="ARCHIVE.zip", action="append", default=[], help="old events, by age"
+    )
     parser.add_argument("--earlier", metavar="OLDER.zip", help="a package that was made before")
     parser.add_argument("--heads", metavar="HEADS.txt", help="what verify_audit printed before")
     chosen = parser.parse_args()
-    report, code = verify(chosen.file, chosen.earlier, chosen.heads)
+    report, code = verify(chosen.file, chosen.earlier, chosen.heads, chosen.archive)
     sys.stdout.write(f"{report}\n")
     return code
 

@@ -1,4 +1,10 @@
-from agent_access.models.audit import ADMINISTRATION, AuditEvent, ChainHead, Transport
+from agent_access.models.audit import (
+    ADMINISTRATION,
+    ArchiveMark,
+    AuditEvent,
+    ChainHead,
+    Transport,
+)
 from agent_access.models.connections import Connection, ConnectionKind, RevokedReason
 from agent_access.models.receipts import Receipt
 from agent_access.models.settings import AccessSettings
@@ -6,6 +12,7 @@ from agent_access.models.settings import AccessSettings
 __all__ = [
     "ADMINISTRATION",
     "AccessSettings",
+    "ArchiveMark",
     "AuditEvent",
     "ChainHead",
     "Connection",

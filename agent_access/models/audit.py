@@ -43,7 +43,7 @@ class ChainHead(models.Model):
 
 
 class AuditEvent(models.Model):
-    """One thing that happened, chained to the one before; never changed, never deleted.
+    """One thing that happened, chained to the one before; never changed, only ever archived.
 
     `content_digest` is the SHA-256, in hexadecimal, of what the act was about; null where it is
     about no content, and in events of before it was kept.
@@ -104,5 +104,28 @@ class AuditEvent(models.Model):
             models.UniqueConstraint(fields=("chain", "sequence"), name="agent_access_one_sequence"),
             models.CheckConstraint(
                 condition=models.Q(sequence__gte=1), name="agent_access_sequence_from_one"
+            ),
+        )
+
+
+class ArchiveMark(models.Model):
+    """The last event of a chain that left for an archive: the chain goes on behind it (ADR 22).
+
+    `before` is the moment before which everything went; `file_digest` is the SHA-256 of the file,
+    in hexadecimal. Never changed, never deleted. There is none on SQLite.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    chain = models.CharField(max_length=CHAIN_LENGTH)
+    sequence = models.PositiveBigIntegerField()
+    digest = models.CharField(max_length=DIGEST_LENGTH)
+    before = models.DateTimeField()
+    file_digest = models.CharField(max_length=DIGEST_LENGTH)
+    archived_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("chain", "sequence"), name="agent_access_one_archive_mark"
             ),
         )

@@ -21,3 +21,10 @@ CREATE TRIGGER agent_access_audit_undeleted BEFORE DELETE ON agent_access_audite
 BEGIN
     SELECT RAISE(ABORT, 'audit events are never deleted');
 END;
+
+-- SQLite knows no owner of a table besides the service, so nothing is archived there.
+
+CREATE TRIGGER agent_access_mark_refused BEFORE INSERT ON agent_access_archivemark
+BEGIN
+    SELECT RAISE(ABORT, 'audit events are never archived on SQLite');
+END;

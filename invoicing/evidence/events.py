@@ -8,6 +8,7 @@ from uuid import UUID
 from agent_access.audit import digest_event
 from agent_access.models import ADMINISTRATION, AuditEvent
 from agent_access.tools import registry
+from agent_access.verification import read_begins
 from invoicing.models import Document
 
 # An event is written in the transaction of its act, which may have waited for locks before.
@@ -80,7 +81,7 @@ def _check(events: Sequence[AuditEvent]) -> Iterator[CheckedEvent]:
     by_chain: dict[str, list[int]] = {}
     for event in events:
         by_chain.setdefault(event.chain, []).append(event.sequence - 1)
-    digests: dict[tuple[str, int], str] = {}
+    digests = {(chain, at.sequence): at.digest for chain, at in read_begins().items()}
     for chain, sequences in by_chain.items():
         before = AuditEvent.objects.filter(chain=chain, sequence__in=sequences)
         for sequence, digest in before.values_list("sequence", "digest"):

@@ -10,6 +10,7 @@ from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.audit import OK
 from agent_access.models import AuditEvent
 from agent_access.passkeys.models import Signature
+from agent_access.verification import read_archived_before
 from invoicing.document_approvals import ISSUE, find_executed
 from invoicing.evidence.events import CheckedEvent, read_events
 from invoicing.evidence.signatures import read_signatures
@@ -53,7 +54,8 @@ class Step:
     """One thing that happened on the way to an issued document.
 
     `person` is who did it, or for whom an agent did; `agent` is the agent's name, or empty. `event`
-    is None where the audit has none. A call that was refused or repeated is CALLED.
+    is None where the audit has none; `is_archived` says that those of that time were archived. A
+    call that was refused or repeated is CALLED.
     """
 
     kind: StepKind
@@ -63,6 +65,7 @@ class Step:
     approval: ApprovalRequest | None = None
     signature: Signature | None = None
     event: CheckedEvent | None = None
+    is_archived: bool = False
 
     @property
     def lacks_event(self) -> bool:
@@ -104,7 +107,11 @@ def read_history(document: Document) -> History:
         document, approvals=[each.pk for each in approvals], connections=list(agents)
     )
     steps = _Steps(document, approvals, agents, events)
-    told = sorted(steps.read(), key=lambda step: step.at)
+    before = read_archived_before()
+    told = [
+        replace(step, is_archived=before is not None and step.at < before)
+        for step in sorted(steps.read(), key=lambda step: step.at)
+    ]
     return History(
         steps=told,
         executed=executed,

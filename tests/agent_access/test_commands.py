@@ -211,6 +211,28 @@ def test_a_break_is_named_and_the_exit_is_not_zero(agent, connection):
     assert out.getvalue() == ""
 
 
+def test_a_run_goes_on_where_the_last_one_ended(agent, connection, tmp_path):
+    agent.call("tools.list")
+    kept = tmp_path / "heads"
+    kept.write_text(run("verify_audit"), encoding="utf-8")
+    agent.call("tools.list")
+    assert run("verify_audit", "--since", str(kept)) == run("verify_audit")
+    run_sql("UPDATE agent_access_auditevent SET detail = 'x' WHERE sequence = 1")
+    assert run("verify_audit", "--since", str(kept)).startswith(f"{connection.id} 2 ")
+
+
+def test_a_part_is_proved_by_itself(agent, connection):
+    agent.call("tools.list")
+    assert run("verify_audit", "--part", "2/2") == "Part 2 of 2 is as it was written.\n"
+    run_sql("UPDATE agent_access_auditevent SET detail = 'x' WHERE action = 'tools.list'")
+    assert run("verify_audit", "--part", "2/2") == "Part 2 of 2 is as it was written.\n"
+    with pytest.raises(SystemExit):
+        run("verify_audit", "--part", "1/2")
+    for wrong in ("0/2", "3/2", "1", "a/b", "1/0"):
+        sentence = "Argument --part: not a part such as 2/7."
+        assert_refused(sentence, "verify_audit", "--part", wrong)
+
+
 NO_HEADS = "A line of the file is not: chain, sequence, digest."
 NO_CHAIN = "The file names no chain, so it would prove nothing."
 TWO_RUNS = "The file names a chain twice; it must hold the heads of one run."

@@ -14,7 +14,7 @@ from agent_access import audit, verification
 from agent_access.audit import OPERATOR, Fact, Origin, digest_event
 from agent_access.models import AuditEvent, ChainHead
 from agent_access.models.audit import ADMINISTRATION, Transport
-from agent_access.verification import Break, find_breaks, read_heads
+from agent_access.verification import Break, Part, Position, find_breaks, prove, read_heads
 from tests.agent_access.tampering import past_triggers, rewrite_chain, run_sql
 
 EVENTS = "agent_access_auditevent"
@@ -300,3 +300,90 @@ def test_calls_during_the_proof_break_nothing(agent, connection, monkeypatch, lo
         monkeypatch.setattr(verification, name, call_first(getattr(verification, name)))
     assert list(find_breaks()) == []
     assert read_heads()[str(connection.id)].sequence > 0
+
+
+@pytest.fixture
+def short_blocks(monkeypatch) -> None:
+    monkeypatch.setattr(verification, "BLOCK_SIZE", 2)
+
+
+def prove_in_parts(count: int, expected: Any = None) -> list[Break]:
+    """Return the breaks that all parts together find, each once."""
+    parts = [prove(expected, part=Part(number + 1, count)) for number in range(count)]
+    return sorted({each for proof in parts for each in proof.breaks}, key=str)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_all_parts_together_prove_what_one_run_does(chain, agent, short_blocks, subtests, count):
+    agent.call("tools.list")
+    assert prove_in_parts(count, read_heads()) == []
+    for sequence in (2, 3, 5):
+        with subtests.test(changed=sequence), transaction.atomic():
+            change_event(chain, sequence, digest="0" * 64)
+            assert min(prove_in_parts(count), key=place) == Break(chain, sequence, CHANGED)
+            transaction.set_rollback(True)
+        with subtests.test(removed=sequence), transaction.atomic():
+            remove(chain, f"sequence = {sequence}")
+            assert min(prove_in_parts(count), key=place) == Break(chain, sequence, MISSING)
+            transaction.set_rollback(True)
+
+
+def place(found: Break) -> int:
+    return found.sequence
+
+
+def test_each_event_is_in_one_part(chain, agent, short_blocks):
+    """A changed fact, whose digest stays, is found by the part of its block alone."""
+    agent.call("tools.list")
+    change_event(chain, 4, detail="x")
+    found = [bool(prove(part=Part(number, 3)).breaks) for number in (1, 2, 3)]
+    assert found == [False, True, False]
+
+
+def test_events_behind_the_head_are_found_in_parts(chain, short_blocks):
+    ChainHead.objects.filter(chain=chain).update(sequence=1)
+    assert [each.problem for each in prove_in_parts(2)] == [BEHIND_HEAD]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_kept_head_is_compared_in_parts(chain, short_blocks, count):
+    kept = read_heads()
+    change_event(chain, 2, outcome="forbidden")
+    rewrite_chain(chain)
+    assert prove_in_parts(count) == []
+    assert prove_in_parts(count, kept) == [Break(chain, 4, REWRITTEN)]
+    remove(chain, "sequence > 2")
+    rewrite_chain(chain)
+    assert prove_in_parts(count, kept) == [Break(chain, 3, MISSING)]
+
+
+def test_a_later_run_goes_on_where_an_earlier_one_ended(chain, agent):
+    proved = prove().ends
+    agent.call("tools.list")
+    change_event(chain, 2, detail="x")
+    assert prove(since=proved).breaks == []
+    assert prove(since=proved).ends == read_heads()
+    change_event(chain, 5, detail="x")
+    assert prove(since=proved).breaks == [Break(chain, 5, CHANGED)]
+
+
+def test_where_an_earlier_run_ended_has_to_be_there(chain):
+    proved = prove().ends
+    rewritten = proved | {chain: Position(4, "0" * 64)}
+    assert prove(since=rewritten).breaks == [Break(chain, 4, REWRITTEN)]
+    remove(chain, "sequence = 4")
+    assert prove(since=proved).breaks == [Break(chain, 4, MISSING)]
+
+
+def test_the_ends_are_those_that_were_proved(chain, agent, monkeypatch):
+    """An event that is written later is not behind the next run's beginning."""
+    read_head = verification._read_head
+
+    def call_later(name: str) -> Any:
+        head = read_head(name)
+        if name == ADMINISTRATION:  # the last chain
+            agent.call("tools.list")
+        return head
+
+    monkeypatch.setattr(verification, "_read_head", call_later)
+    assert prove().ends[chain].sequence == 4

@@ -1,19 +1,15 @@
 """Evidence in a file, for an auditor or an archive."""
 
-import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management import CommandError
 from typing_extensions import override
 
 from agent_access.audit import OPERATOR
 from agent_access.evidence.exporting import export_package
+from agent_access.evidence.files import new_file
 from agent_access.operator_command import OperatorCommand
-
-# For who runs the command alone.
-MODE = 0o600
 
 
 class Command(OperatorCommand):
@@ -26,18 +22,6 @@ class Command(OperatorCommand):
     @override
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
-        try:
-            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE)
-        except FileExistsError:
-            raise CommandError(f"{file} is there already, and is not replaced.") from None
-        except OSError as error:
-            raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
-        try:
-            with os.fdopen(descriptor, "wb") as opened:
-                written = export_package(opened, by=OPERATOR)
-        except BaseException as error:
-            file.unlink(missing_ok=True)
-            if isinstance(error, OSError):
-                raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
-            raise
+        with new_file(file) as opened:
+            written = export_package(opened, by=OPERATOR)
         self.stdout.write(f"{file}: {written.size} bytes, SHA-256 {written.digest}")

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,21 @@ from typing_extensions import override
 
 from agent_access.operator_command import OperatorCommand
 from agent_access.verification import (
+    WHOLE,
+    Part,
     Position,
-    find_breaks,
     keep_result,
-    read_heads,
+    prove,
     write_heads,
 )
 
 # As this command prints it. A chain without events has no digest; editors trim the last blank.
 HEAD = re.compile(r"(\S+) ([0-9]{1,18})(?: ([0-9a-f]*))?", re.ASCII)
+PART = re.compile(r"([0-9]{1,6})/([0-9]{1,6})", re.ASCII)
+ARCHIVED = (
+    "Of {} chains a head is that of an event in an archive, and was not compared:"
+    " verify_evidence.py --heads compares it, given the archive."
+)
 
 
 class Command(OperatorCommand):
@@ -27,23 +33,49 @@ class Command(OperatorCommand):
 
     @override
     def add_arguments(self, parser: ArgumentParser) -> None:
+        heads = {"type": Path, "metavar": "FILE"}
+        parser.add_argument("--expect", **heads, help="heads that an earlier run printed")
         parser.add_argument(
-            "--expect", type=Path, metavar="FILE", help="heads that an earlier run printed"
+            "--since", **heads, help="such heads, up to which the chains are not walked again"
+        )
+        parser.add_argument(
+            "--part",
+            type=read_part,
+            default=WHOLE,
+            metavar="K/N",
+            help="only part K of N, of which all together are the whole",
         )
 
     @override
     def handle(self, *args: Any, **options: Any) -> None:
-        expected = _read_heads_file(options["expect"]) if options["expect"] else {}
-        breaks = list(find_breaks(expected))
-        keep_result(broken=len(breaks))
-        for found in breaks:
+        expected, since = (
+            read_heads_file(options[name]) if options[name] else {} for name in ("expect", "since")
+        )
+        part: Part = options["part"]
+        proof = prove(expected, since=since, part=part)
+        if part == WHOLE or proof.breaks:
+            keep_result(broken=len(proof.breaks))
+        for found in proof.breaks:
             self.stderr.write(f"{found.chain} {found.sequence}: {found.problem}")
-        if breaks:
+        if proof.breaks:
             sys.exit(1)
-        self.stdout.write(write_heads(read_heads()), ending="")
+        if proof.archived:
+            self.stderr.write(ARCHIVED.format(proof.archived))
+        if part == WHOLE:
+            self.stdout.write(write_heads(proof.ends), ending="")
+        else:
+            self.stdout.write(f"Part {part.number} of {part.count} is as it was written.")
 
 
-def _read_heads_file(file: Path) -> dict[str, Position]:
+def read_part(text: str) -> Part:
+    """Return the part that an argument such as 2/7 names; raises ArgumentTypeError."""
+    found = PART.fullmatch(text)
+    if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        raise ArgumentTypeError("not a part such as 2/7")
+    return Part(int(found[1]), int(found[2]))
+
+
+def read_heads_file(file: Path) -> dict[str, Position]:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

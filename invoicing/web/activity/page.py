@@ -10,7 +10,8 @@ from django.views.decorators.http import conditional_page
 
 from agent_access.models import Connection
 from agent_access.timeline.reading import read_page
-from invoicing.paper.formats import format_clock
+from agent_access.verification import read_archived_before
+from invoicing.paper.formats import format_clock, format_day, local_date
 from invoicing.web.activity.address import (
     BEFORE,
     Chosen,
@@ -59,12 +60,14 @@ def describe_activity(chosen: Chosen) -> dict[str, Any]:
     asked = chosen.ask()
     found = read_page(asked, before=chosen.before)
     before = found.next_before.isoformat() if found.next_before else ""
+    archived = read_archived_before()
     return {
         "figures": describe_figures(chosen, asked.connection_ids),
         "days": describe_days(chosen.viewer, found.acts, sees_all=chosen.sees_all),
         "next_href": chosen.query(**{BEFORE: before}) if before else "",
         "is_first": chosen.before is None,
         "before": format_clock(chosen.before, chosen.viewer) if chosen.before else "",
+        "archived_before": format_day(local_date(archived, chosen.viewer)) if archived else "",
         "sees_all": chosen.sees_all,
         "zone": get_current_timezone_name(),
         "is_narrowed": bool(chosen.kind or chosen.outcome),

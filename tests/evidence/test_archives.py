@@ -1,0 +1,343 @@
+"""Old events leave for a file, and file and database together still prove the whole audit."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+
+from agent_access.audit import OPERATOR, Fact, Origin, record_act, record_refusal
+from agent_access.evidence import archives
+from agent_access.evidence.verify_evidence import verify
+from agent_access.models import ArchiveMark, AuditEvent, ChainHead
+from agent_access.models.audit import ADMINISTRATION, Transport
+from agent_access.verification import Break, Position, find_breaks, prove, read_heads
+from invoicing.access import Permission
+from invoicing.models import Document
+from tests.agent_access.tampering import run_sql
+from tests.evidence.packages import read_files, read_part, write_with_manifest
+from tests.factories import UserFactory
+from tests.web.forms import main_of
+
+pytestmark = pytest.mark.django_db
+
+MISSING = "an event is missing here"
+REWRITTEN = "the chain is not the one whose head was kept elsewhere"
+
+
+def run(*arguments: object) -> str:
+    out = StringIO()
+    call_command(*map(str, arguments), stdout=out, stderr=out)
+    return out.getvalue()
+
+
+def assert_refused(sentence: str, *arguments: object) -> None:
+    with pytest.raises(CommandError) as refused:
+        run(*arguments)
+    assert str(refused.value).startswith(sentence)
+
+
+@pytest.fixture
+def days_later(time_machine) -> Callable[[int], str]:
+    """Return what lets days pass, and returns the day from which on nothing was written yet."""
+
+    def pass_by(days: int) -> str:
+        tomorrow = f"{timezone.now() + timedelta(days=1):%Y-%m-%d}"
+        time_machine.move_to(timezone.now() + timedelta(days=days))
+        return tomorrow
+
+    return pass_by
+
+
+@pytest.fixture
+def events(agent) -> None:
+    """A chain of administration and one of a connection, where no record matters."""
+    for _ in range(3):
+        agent.call("tools.list")
+
+
+@pytest.fixture
+def archive(tmp_path) -> Callable[..., Path]:
+    """Return what writes an archive, and returns its path."""
+
+    def write(day: str, name: str = "archive.zip") -> Path:
+        file: Path = tmp_path / name
+        run("archive_audit", "--before", day, "--into", file)
+        return file
+
+    return write
+
+
+def go_on() -> None:
+    """Append to each chain, as a service does that goes on."""
+    with transaction.atomic():
+        record_act("x:y", OPERATOR)
+        for chain in ChainHead.objects.exclude(chain=ADMINISTRATION).values_list(
+            "chain", flat=True
+        ):
+            origin = Origin(transport=Transport.HTTP)
+            record_refusal(Fact(action="x.y", origin=origin, connection_id=UUID(chain)))
+
+
+def problems(file: Path, *before: Path, heads: Path | None = None) -> list[str]:
+    report, code = verify(str(file), None, heads and str(heads), [str(each) for each in before])
+    found = [line for line in report.splitlines() if "PROBLEM  " in line]
+    assert code == bool(found), report
+    return [line.removeprefix("PROBLEM  ") for line in found]
+
+
+def test_an_archive_is_verified_by_itself_and_closed_to_others(events, days_later, archive):
+    count = AuditEvent.objects.count()
+    file = archive(days_later(200))
+    report, code = verify(str(file), None, None)
+    assert (code, report[:26]) == (0, "An archive of the audit of")
+    assert f"{count} events in 2 chains were checked." in report
+    assert "It tells of no record, approval or signature" in report
+    assert file.stat().st_mode & 0o777 == 0o600
+    kept = {chain: at for chain, at in read_heads().items() if at.sequence}
+    told = "".join(f"{chain} {at.sequence} {at.digest}\n" for chain, at in kept.items())
+    assert read_files(file)["heads.txt"].decode() == told
+
+
+def test_an_archive_ends_with_the_last_event_of_before_the_day(events, days_later, archive):
+    day = days_later(100)
+    go_on()
+    days_later(100)
+    rows = read_part(archive(day), "events.jsonl")
+    assert len(rows) == AuditEvent.objects.count() - 2
+    assert all(row["occurred_at"] < day for row in rows)
+
+
+def test_a_broken_chain_is_not_archived(events, days_later, archive, tmp_path):
+    day = days_later(200)
+    chain = AuditEvent.objects.exclude(chain=ADMINISTRATION)[0].chain
+    run_sql(
+        "UPDATE agent_access_auditevent SET detail = 'x' WHERE chain = %s AND sequence = 2", chain
+    )
+    file = tmp_path / "archive.zip"
+    sentence = f"The chain is broken: {chain} 2: this event was changed or moved"
+    assert_refused(sentence, "archive_audit", "--before", day, "--into", file)
+    assert not file.exists()
+
+
+def test_wrong_days_and_files_are_refused(events, days_later, tmp_path, export):
+    file = tmp_path / "archive.zip"
+    today = f"{timezone.now():%Y-%m-%d}"
+    young = "Argument --before: events are kept for 90 days at least."
+    assert_refused(young, "archive_audit", "--before", today, "--into", file)
+    no_day = "Argument --before: not a day such as 2026-01-01."
+    assert_refused(no_day, "archive_audit", "--before", "yesterday", "--into", file)
+    nothing = "No event is from before 2000-01-01."
+    assert_refused(nothing, "archive_audit", "--before", "2000-01-01", "--into", file)
+    two_ways = "Say --before DAY --into FILE.zip, or --remove FILE.zip."
+    for arguments in (
+        [],
+        ["--before", "2000-01-01"],
+        ["--into", file],
+        ["--before", "2000-01-01", "--into", file, "--remove", file],
+    ):
+        assert_refused(two_ways, "archive_audit", *arguments)
+    assert not file.exists()
+    assert_refused(f"{file} does not pass the verifier:", "archive_audit", "--remove", file)
+    evidence = export()
+    no_archive = f"{evidence} is evidence, but no archive."
+    assert_refused(no_archive, "archive_audit", "--remove", evidence)
+
+
+@pytest.mark.sqlite
+def test_nothing_is_removed_on_sqlite(events, days_later, archive):
+    file = archive(days_later(200))
+    before = AuditEvent.objects.count()
+    sentence = "Events are removed on PostgreSQL only."
+    assert_refused(sentence, "archive_audit", "--remove", file)
+    with pytest.raises(DatabaseError, match="never archived on SQLite"), transaction.atomic():
+        mark(AuditEvent.objects.get(chain=ADMINISTRATION, sequence=1))
+    assert AuditEvent.objects.count() == before
+
+
+def mark(event: AuditEvent, **values: Any) -> ArchiveMark:
+    told = {"chain": event.chain, "sequence": event.sequence, "digest": event.digest} | values
+    now = timezone.now()
+    return ArchiveMark.objects.create(before=now, file_digest="0" * 64, archived_at=now, **told)
+
+
+@pytest.mark.postgresql
+class TestRemoval:
+    """On PostgreSQL, by the owner of the tables, as whom these tests run."""
+
+    def test_archive_and_package_prove_the_whole_audit(
+        self, books, days_later, archive, export, tmp_path
+    ):
+        heads = tmp_path / "heads"
+        heads.write_text(run("verify_audit"), encoding="utf-8")
+        before = AuditEvent.objects.count()
+        file = archive(days_later(200))
+        assert run("archive_audit", "--remove", file) == f"{before} events were removed.\n"
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        [told] = AuditEvent.objects.values_list("action", "detail")
+        day = json.loads(read_files(file)["manifest.json"])["archive"]["before"][:10]
+        assert told == ("audit:archived", f"{before} events before {day}, SHA-256 {digest}")
+        go_on()
+        assert list(find_breaks()) == []
+
+        package = export()
+        assert problems(package, file) == []
+        assert problems(package, file, heads=heads) == []
+        report, code = verify(str(package), None, None)
+        assert code == 1
+        assert report == (
+            "This is no package that can be verified: its audit begins behind archives, which"
+            " --archive has to name as well, the oldest first: the files with the SHA-256"
+            f" {digest}."
+        )
+        assert problems(file, heads=heads) == []
+
+    def test_archives_go_on_where_the_last_one_ended(self, books, days_later, archive, export):
+        first = archive(days_later(200), "first.zip")
+        run("archive_audit", "--remove", first)
+        go_on()
+        second = archive(days_later(200), "second.zip")
+        run("archive_audit", "--remove", second)
+        go_on()
+        package = export()
+        assert list(find_breaks()) == []
+        assert problems(second) == []
+        assert problems(package, first, second) == []
+        apart = "it does not go on where the archive before it ended"
+        assert any(apart in each for each in problems(package, first))
+        assert any(apart in each for each in problems(package, second, first))
+        assert problems(package, second) != []
+        assert_refused("The archive does not go on", "archive_audit", "--remove", first)
+
+    def test_what_was_broken_off_is_finished_by_another_run(
+        self, books, days_later, archive, export, monkeypatch
+    ):
+        file, chains = archive(days_later(200)), iter(range(1))
+        monkeypatch.setattr(archives, "REMOVED_AT_ONCE", 2)
+        remove = archives._remove
+
+        def remove_one_chain(chain: str, last: int) -> int:
+            if next(chains, None) is None:
+                raise KeyboardInterrupt
+            return remove(chain, last)
+
+        monkeypatch.setattr(archives, "_remove", remove_one_chain)
+        with pytest.raises(CommandError, match="Stopped"):
+            run("archive_audit", "--remove", file)
+        assert AuditEvent.objects.count() > 1
+        assert list(find_breaks()) == []
+        assert problems(export(), file) == []
+        monkeypatch.undo()
+        run("archive_audit", "--remove", file)
+        assert set(AuditEvent.objects.values_list("action", flat=True)) == {
+            "audit:archived",
+            "export:begun",
+            "export:finished",
+        }
+        assert list(find_breaks()) == []
+        assert AuditEvent.objects.filter(action="audit:archived").count() == 1
+
+    def test_a_gap_behind_an_archive_is_named(self, events, days_later, archive):
+        run("archive_audit", "--remove", archive(days_later(200)))
+        for _ in range(3):
+            go_on()
+        end = ArchiveMark.objects.exclude(chain=ADMINISTRATION).get()
+        for removed, named in ((2, 2), (1, 1)):
+            run_sql(
+                "DELETE FROM agent_access_auditevent WHERE chain = %s AND sequence = %s",
+                *(end.chain, end.sequence + removed),
+            )
+            assert list(find_breaks()) == [Break(end.chain, end.sequence + named, MISSING)]
+
+    def test_a_head_of_the_last_archived_event_is_compared_and_an_older_one_told(
+        self, events, days_later, archive
+    ):
+        run("archive_audit", "--remove", archive(days_later(200)))
+        end = ArchiveMark.objects.exclude(chain=ADMINISTRATION).get()
+        kept = {end.chain: Position(end.sequence, end.digest)}
+        assert (prove(kept).breaks, prove(kept).archived) == ([], 0)
+        forged = {end.chain: Position(end.sequence, "0" * 64)}
+        assert prove(forged).breaks == [Break(end.chain, end.sequence, REWRITTEN)]
+        older = {end.chain: Position(1, "0" * 64)}
+        assert (prove(older).breaks, prove(older).archived) == ([], 1)
+
+    def test_a_forged_archive_is_found(self, events, days_later, archive, export, tmp_path):
+        file = archive(days_later(200))
+        run("archive_audit", "--remove", file)
+        package, files = export(), read_files(file)
+        lines = files["events.jsonl"].splitlines(keepends=True)
+        files["events.jsonl"] = b"".join([*lines[:3], *lines[4:]])
+        forged = write_with_manifest(tmp_path / "forged.zip", files)
+        assert any(MISSING in each for each in problems(package, forged))
+        assert_refused(f"{forged} does not pass", "archive_audit", "--remove", forged)
+
+    def test_no_event_is_removed_without_a_mark(self, events):
+        event = AuditEvent.objects.filter(chain=ADMINISTRATION).order_by("-sequence")[0]
+        earlier = AuditEvent.objects.get(chain=ADMINISTRATION, sequence=event.sequence - 1)
+        mark(earlier)
+        for kept in (event, AuditEvent.objects.exclude(chain=ADMINISTRATION)[0]):
+            with pytest.raises(DatabaseError, match="never deleted"), transaction.atomic():
+                kept.delete()
+        earlier.delete()
+        assert not AuditEvent.objects.filter(pk=earlier.pk).exists()
+
+    @pytest.mark.parametrize("values", [{"digest": "0" * 64}, {"sequence": 999}, {"chain": "x"}])
+    def test_a_mark_is_that_of_an_event(self, events, values):
+        event = AuditEvent.objects.get(chain=ADMINISTRATION, sequence=1)
+        with pytest.raises(DatabaseError, match="event with this digest"), transaction.atomic():
+            mark(event, **values)
+
+    def test_a_mark_is_never_changed_or_deleted(self, events):
+        made = mark(AuditEvent.objects.get(chain=ADMINISTRATION, sequence=1))
+        for act in (made.delete, lambda: made.save(force_update=True)):
+            with pytest.raises(DatabaseError, match="never changed"), transaction.atomic():
+                act()
+        with (
+            pytest.raises(DatabaseError, match="never changed"),
+            transaction.atomic(),
+            connection.cursor() as cursor,
+        ):
+            cursor.execute("TRUNCATE agent_access_archivemark")
+
+    def test_the_role_of_the_service_neither_marks_nor_removes(
+        self, events, days_later, archive, tmp_path
+    ):
+        file = archive(days_later(200))
+        first, second = AuditEvent.objects.filter(chain=ADMINISTRATION).order_by("sequence")[:2]
+        mark(first)
+        with connection.cursor() as cursor:
+            cursor.execute("CREATE ROLE archive_test_service")
+            cursor.execute("GRANT ALL ON ALL TABLES IN SCHEMA public TO archive_test_service")
+            cursor.execute("SET LOCAL ROLE archive_test_service")
+        with pytest.raises(DatabaseError, match="never deleted"), transaction.atomic():
+            first.delete()
+        with pytest.raises(DatabaseError, match="owner of the tables"), transaction.atomic():
+            mark(second)
+        refused = "The archive does not go on"
+        assert_refused(refused, "archive_audit", "--remove", file)
+        assert AuditEvent.objects.filter(pk=first.pk).exists()
+
+    def test_pages_say_that_older_events_are_elsewhere(
+        self, books, days_later, archive, sign_in, owner
+    ):
+        document = Document.objects.get(series_value=3)
+        auditor = UserFactory.create(name="Ute Auditor", permissions=[Permission.AUDIT])
+        desk, evidence = sign_in(owner), sign_in(auditor)
+        assert "archived" not in main_of(desk.get("/agents/activity"))
+        file = archive(days_later(200))
+        run("archive_audit", "--remove", file)
+        desk, evidence = sign_in(owner), sign_in(auditor)
+        page = main_of(evidence.get(f"/evidence/{document.pk}"))
+        assert "Its event is in an archive of the audit" in page
+        assert "No event of it was found" not in page
+        assert "is not here: it was archived." in main_of(desk.get("/agents/activity"))
+        audit = main_of(desk.get("/admin/agent_access/auditevent/"))
+        assert "are not here: they were archived." in audit
