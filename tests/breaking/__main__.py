@@ -9,6 +9,7 @@ from tempfile import mkdtemp
 
 from tqdm import tqdm
 
+from tests.breaking.drivers.everyone import DRIVERS
 from tests.breaking.grounds import open_grounds
 from tests.breaking.machine import describe_machine
 from tests.breaking.report import Report
@@ -41,12 +42,16 @@ def _read_options() -> Namespace:
     parser = ArgumentParser(prog="./dev break", description=__doc__)
     parser.add_argument("--minutes", type=float, required=True, help="how long it is disturbed")
     parser.add_argument("--seed", type=int, default=0, help="what the choices begin with")
+    names = [driver.name for driver in DRIVERS]
+    told = "who works beside the agents, if not all do; may be said more than once"
+    parser.add_argument("--driver", action="append", choices=names, default=[], help=told)
     parser.add_argument("--result", type=Path, metavar="FILE", help="where the table is kept")
     return parser.parse_args()
 
 
 def _write_result(report: Report, options: Namespace) -> str:
-    command = f"./dev break --minutes {options.minutes:g} --seed {options.seed}"
+    drivers = "".join(f" --driver {name}" for name in options.driver)
+    command = f"./dev break --minutes {options.minutes:g} --seed {options.seed}{drivers}"
     return f"# What `{command}` found\n\n{describe_machine()}.\n\n{report.table()}\n"
 
 
@@ -62,7 +67,10 @@ def _run(folder: Path, options: Namespace) -> Report:
             bar.set_postfix(rounds=rounds, refresh=False)
             bar.update(min(passed, seconds) - bar.n)
 
-        return break_service(grounds, Plan(seconds=seconds, seed=options.seed), progress=show)
+        names = options.driver or [driver.name for driver in DRIVERS]
+        drivers = [driver for driver in DRIVERS if driver.name in names]
+        plan = Plan(seconds=seconds, seed=options.seed, drivers=drivers)
+        return break_service(grounds, plan, progress=show)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,59 @@
+"""The processes of `manage.py deliver`, of which one is killed now and then."""
+
+import signal
+import subprocess
+import threading
+
+from tests.breaking.drivers.commands import start_command
+from tests.breaking.drivers.diary import Diary
+from tests.breaking.drivers.driver import Site
+
+WORKERS = 2
+SHORTEST_LIFE, LONGEST_LIFE = 4.0, 20.0
+ENDING_SECONDS = 20
+
+
+class Workers:
+    """Runs them; kills one at random, and starts another in its place, until it is to be calm."""
+
+    def __init__(self, site: Site, diary: Diary) -> None:
+        self._site, self._diary = site, diary
+        self._chance = site.chance("workers")
+        self._calm = threading.Event()
+        self._running = [self._start() for _ in range(WORKERS)]
+        self._thread = threading.Thread(target=self._disturb)
+        if site.is_killing:
+            self._thread.start()
+
+    def calm(self) -> None:
+        """Kill none any more, and see that all run."""
+        self._calm.set()
+        if self._site.is_killing:
+            self._thread.join()
+
+    def stop(self) -> None:
+        """End them as an operator does."""
+        self.calm()
+        for process in self._running:
+            process.send_signal(signal.SIGTERM)
+        for process in self._running:
+            try:
+                status = process.wait(ENDING_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                status = process.wait()
+            self._diary.note("ended", status=status)
+
+    def _disturb(self) -> None:
+        while not self._calm.wait(self._chance.uniform(SHORTEST_LIFE, LONGEST_LIFE)):
+            place = self._chance.randrange(WORKERS)
+            process = self._running[place]
+            if (status := process.poll()) is not None:
+                self._diary.note("ended", status=status)
+            process.kill()
+            process.wait()
+            self._diary.note("killed")
+            self._running[place] = self._start()
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        return start_command(self._site, "deliver", log=self._site.folder / "deliver.log")
