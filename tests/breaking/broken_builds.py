@@ -23,7 +23,7 @@ from agent_access.evidence import package
 from agent_access.fields import ToolInput
 from agent_access.keys import to_key
 from agent_access.models import Receipt
-from agent_access.oauth import exchange
+from agent_access.oauth import exchange, presented
 from agent_access.oauth.validator import Validator
 from agent_access.telling import worker
 from agent_access.telling.models import Delivery, Outcome
@@ -179,10 +179,13 @@ CHANGES: dict[Build, list[tuple[Any, str, Any]]] = {
         (exchange, "revoke_reused", say_nothing),
         (Validator, "save_bearer_token", fork_the_chain),
     ],
+    Build.REUSE_ENDS_NOTHING: [(presented, "revoke_connection", say_nothing)],
+    Build.ROTATION_SILENT: [(Validator, "_record", say_nothing)],
     Build.SENT_BY_TWO: [(worker, "claim", claim_what_others_have)],
     Build.MARKED_BEFORE: [(worker, "claim", claim_and_mark)],
     Build.DETAILS_TOLD: [(worker, "compose", compose_with_details)],
     Build.ORIGINAL_ANEW: [(originals, "_read", read_anew)],
+    Build.DOWNLOAD_SILENT: [(originals, "record_download", say_nothing)],
     Build.IMPORT_BY_ROW: [(importing, "import_customers", import_row_by_row)],
     Build.EXPORT_SHORT: [(exports, "read_documents", read_all_but_the_last)],
     Build.PACKAGE_TORN: [(package, "snapshot", nullcontext)],

@@ -62,9 +62,8 @@ def make_company(clients: int) -> dict[str, Any]:
 
 def hire(many: int, password: str) -> list[User]:
     """Return so many people who may do everything."""
-    return [
-        UserFactory.create(permissions=tuple(Permission), password=password) for _ in range(many)
-    ]
+    rights = tuple(Permission)
+    return [UserFactory.create(permissions=rights, password=password) for _ in range(many)]
 
 
 def describe(person: User) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -96,7 +97,5 @@ class Crew:
 
 
 def _settle(driver: Driver) -> None:
-    try:
+    with suppress(GivenUpError):  # what is left undone is in its diary
         driver.settle()
-    except GivenUpError:
-        pass  # what is left undone is in its diary

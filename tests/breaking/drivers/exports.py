@@ -107,7 +107,7 @@ class Issued(NamedTuple):
 
 class Rows(NamedTuple):
     issued: list[Issued]
-    # What the audit says of exports that were taken to their end: the kind, and its size and digest.
+    # What the audit says of exports that were taken to their end: kind; size and digest.
     events: list[tuple[str, str]]
 
 

@@ -24,16 +24,8 @@ class Mailbox:
         """Keep what was sent; `text` is all that somebody could read of it."""
         found = APPROVAL.search(text)
         approval_id = found[1] if found else ""
-        is_taken = mood in TAKES
-        self._diary.note(
-            "sent",
-            way=way,
-            approval_id=approval_id,
-            mood=mood,
-            is_taken=is_taken,
-            text=text,
-            **more,
-        )
+        told = {"way": way, "approval_id": approval_id, "mood": mood, "text": text, **more}
+        self._diary.note("sent", **told, is_taken=mood in TAKES)
 
     def confirm(self, way: str, text: str, *, seconds: float) -> None:
         """Keep that whoever sent it was told that it is taken, so long after they asked."""

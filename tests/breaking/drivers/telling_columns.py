@@ -1,7 +1,8 @@
 """What must not be of messages to people: told to nobody, told too often, or with a secret."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -62,7 +63,7 @@ def read(database: Any, person_id: str, ways: Mapping[str, str]) -> Rows:
     )
 
 
-def find(notes: list[Note], rows: Rows, secrets: Set[str]) -> Found:
+def find(notes: list[Note], rows: Rows, secrets: AbstractSet[str]) -> Found:
     """Return the columns; the notes are in the order of their time."""
     return {
         "requests never told": [*find_untold(notes, rows)],
@@ -126,7 +127,7 @@ def _find_mails(notes: list[Note]) -> Iterator[str]:
             yield f"mail {message_id} told of {len(many)} requests"
 
 
-def find_secrets(notes: list[Note], secrets: Set[str]) -> Iterator[str]:
+def find_secrets(notes: list[Note], secrets: AbstractSet[str]) -> Iterator[str]:
     """Messages in which something is that only a page or an agent may have."""
     for each in of_kind(notes, "sent"):
         for secret in sorted(secrets):
