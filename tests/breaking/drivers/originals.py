@@ -56,7 +56,7 @@ class Originals(Driver):
             beside.result()
         else:
             self._download(self._desks[0], *place)
-        self.site.pause(self.chance.uniform(0, 0.5))
+        self.site.pause(self.chance.uniform(0.3, 1.5))
 
     @override
     def settle(self) -> None:

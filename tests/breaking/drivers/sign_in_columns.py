@@ -107,7 +107,9 @@ def find_losses(notes: list[Note], rows: list[SignIn]) -> Iterator[str]:
                 yield f"{program} was given a token that the database has not"
         if max(_presented(told).values(), default=0) > 1:
             continue
-        for each in of_kind(told, "answered"):
+        # A consent that comes late, when its browser has gone, makes the code of the next one void.
+        is_void = len(of_kind(told, "allowing")) > 1
+        for each in of_kind(told, "answered")[is_void:]:
             if each["status"] != OK:
                 yield f"{program} was refused a secret that it used once ({each['error']})"
         for each in of_kind(told, "called"):

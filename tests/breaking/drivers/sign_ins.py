@@ -135,6 +135,7 @@ class SignIns(Driver):
             try:
                 signed = self._owner.confirm(page)
                 form = fields_of(page) | terms | signed
+                self.diary.note("allowing", program=program.client_id)
                 answer = self._owner.fetch("POST", path, form, cut=self._cut())
             except LostError:
                 self.site.pause(0.2)
