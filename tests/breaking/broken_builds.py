@@ -23,7 +23,7 @@ from agent_access.evidence import package
 from agent_access.fields import ToolInput
 from agent_access.keys import to_key
 from agent_access.models import Receipt
-from agent_access.oauth import exchange, presented
+from agent_access.oauth import exchange, presented, validator
 from agent_access.oauth.validator import Validator
 from agent_access.telling import worker
 from agent_access.telling.models import Delivery, Outcome
@@ -177,6 +177,7 @@ CHANGES: dict[Build, list[tuple[Any, str, Any]]] = {
     ],
     Build.TOKEN_TWICE: [
         (exchange, "revoke_reused", say_nothing),
+        (validator, "_require_one_row", say_nothing),
         (Validator, "save_bearer_token", fork_the_chain),
     ],
     Build.REUSE_ENDS_NOTHING: [(presented, "revoke_connection", say_nothing)],

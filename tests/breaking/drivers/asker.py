@@ -11,8 +11,6 @@ from tests.breaking.rounds import Client
 
 # The service tells so many of one connection in ten minutes; more time, since it may be late.
 MOST_ASKED, WINDOW_SECONDS = 3, 12 * 60
-# How long a request is waited for while all is disturbed.
-PATIENCE_SECONDS = 60.0
 
 
 @dataclass
@@ -21,6 +19,8 @@ class Asker(Client):
 
     mailbox: Mailbox | None = None
     ways: frozenset[str] = frozenset()
+    # How long a request is waited for while all is disturbed, in seconds.
+    patience: float = 0
     note: Callable[..., None] = print
     untold: list[str] = field(default_factory=list)
     _told_at: list[float] = field(default_factory=list)
@@ -45,6 +45,6 @@ class Asker(Client):
 
     def _is_told(self, approval_id: str) -> bool:
         assert self.mailbox is not None
-        is_told = self.mailbox.wait_for(approval_id, set(self.ways), seconds=PATIENCE_SECONDS)
+        is_told = self.mailbox.wait_for(approval_id, set(self.ways), seconds=self.patience)
         self._told_at.append(time.monotonic())
         return is_told

@@ -26,8 +26,11 @@ ADDRESS = "198.51.100.2"
 PATHS = ("/send/one", "/send/two")
 WAYS = frozenset({*PATHS, MAIL})
 FOUND = 302
-# How long requests are waited for of which nobody was told yet when all is quiet.
-QUIET_SECONDS = 150.0
+# How long a request is waited for, and those of whom nobody was told yet when all is quiet. A lease
+# is over after half a minute, and attempts are a minute apart at most.
+PATIENCE_SECONDS, QUIET_SECONDS = 60.0, 150.0
+# Where nobody is killed.
+SHORT_SECONDS = 20.0
 
 
 class Telling(Driver):
@@ -89,7 +92,7 @@ class Telling(Driver):
     @override
     def settle(self) -> None:
         """Wait for those of whom nobody was told yet, now that the servers answer."""
-        until = time.monotonic() + QUIET_SECONDS
+        until = time.monotonic() + (QUIET_SECONDS if self.site.is_killing else SHORT_SECONDS)
         for approval_id in [each for asker in self._askers for each in asker.untold]:
             seconds = max(until - time.monotonic(), 0)
             self._outside.mailbox.wait_for(approval_id, set(WAYS), seconds=seconds)
@@ -153,5 +156,6 @@ class Telling(Driver):
             facts["tax_rate"],
             mailbox=self._outside.mailbox,
             ways=WAYS,
+            patience=PATIENCE_SECONDS if self.site.is_killing else SHORT_SECONDS,
             note=self.diary.note,
         )

@@ -30,30 +30,33 @@ class Workers:
         self._calm.set()
         if self._site.is_killing:
             self._thread.join()
+        self._revive()
 
     def stop(self) -> None:
         """End them as an operator does."""
-        self.calm()
+        self._calm.set()
         for process in self._running:
             process.send_signal(signal.SIGTERM)
         for process in self._running:
             try:
-                status = process.wait(ENDING_SECONDS)
+                process.wait(ENDING_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
-                status = process.wait()
-            self._diary.note("ended", status=status)
+                process.wait()
 
     def _disturb(self) -> None:
         while not self._calm.wait(self._chance.uniform(SHORTEST_LIFE, LONGEST_LIFE)):
-            place = self._chance.randrange(WORKERS)
-            process = self._running[place]
-            if (status := process.poll()) is not None:
-                self._diary.note("ended", status=status)
+            process = self._chance.choice(self._running)
             process.kill()
             process.wait()
             self._diary.note("killed")
-            self._running[place] = self._start()
+            self._revive()
+
+    def _revive(self) -> None:
+        """Start another in place of each that has ended, as a supervisor does."""
+        for place, process in enumerate(self._running):
+            if process.poll() is not None:
+                self._running[place] = self._start()
 
     def _start(self) -> "subprocess.Popen[bytes]":
         return start_command(self._site, "deliver", log=self._site.folder / "deliver.log")
