@@ -25,7 +25,7 @@ from agent_access.keys import to_key
 from agent_access.models import Receipt
 from agent_access.oauth import exchange, presented, validator
 from agent_access.oauth.validator import Validator
-from agent_access.telling import worker
+from agent_access.telling import messages, worker
 from agent_access.telling.models import Delivery, Outcome
 from invoicing import decisions
 from invoicing.administration import customer_imports
@@ -33,6 +33,7 @@ from invoicing.administration.acts import read_actor, record_admin_act
 from invoicing.administration.customer_imports import Progress
 from invoicing.customer_imports import planning
 from invoicing.customer_imports.waiting import find_waiting, plan_import
+from invoicing.exports import selection
 from invoicing.models import Document, DocumentType, NumberSeries
 from invoicing.services import issuing, numbering
 from invoicing.services.document_facts import read_facts
@@ -125,7 +126,7 @@ def compose_with_details(
     chosen: Any,
     *,
     now: datetime,
-    _compose: Callable[..., Any] = worker.compose,
+    _compose: Callable[..., Any] = messages.compose,
 ) -> Any:
     chosen.shows_details = True
     return _compose(notification, chosen, now=now)
@@ -158,7 +159,7 @@ def import_row_by_row(actor: Any, pk: UUID, *, seen: str) -> Iterator[Progress]:
 
 
 def read_all_but_the_last(
-    pks: Sequence[UUID], read_person: Any, documents: Any, _read: Any = exports.read_documents
+    pks: Sequence[UUID], read_person: Any, documents: Any, _read: Any = selection.read_documents
 ) -> Iterator[Document]:
     yield from _read(pks[:-1], read_person, documents)
 

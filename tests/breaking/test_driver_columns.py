@@ -131,7 +131,7 @@ def test_columns_of_sign_ins(notes, rows, expected):
 def sent(seconds: float, way: str, mood: str = "well", **facts: Any) -> dict[str, Any]:
     told = {"way": way, "approval_id": "q", "mood": mood, "text": "Approve /approvals/q"}
     mail = {"message_id": "<1>"} if way == MAIL else {}
-    return note("sent", seconds, **told, is_taken=mood != "busy", **(mail | facts))
+    return note("sent", seconds, **(told | mail | facts), is_taken=mood != "busy")
 
 
 def confirmed(seconds: float, way: str, *, took: float = 0.1) -> dict[str, Any]:
@@ -386,7 +386,10 @@ SIGNATURES = {
     "by another key": (signature(key=SoftPasskey().key), 1),
     "of nobody's key": (signature()._replace(credential_id="nobody"), 1),
     "elsewhere": (signature(origin="https://evil.example"), 1),
-    "over another challenge": (signature()._replace(challenge=f"q {FINGERPRINT}"), 1),
+    "over another challenge": (
+        signature()._replace(challenge=f'{{"q": "{FINGERPRINT}", "approval": "q"}}'),
+        1,
+    ),
     "of other facts": (signature()._replace(facts="[]"), 1),
     "of another record": (signature()._replace(record_id="r"), 1),
     "of another request": (signature()._replace(asked="7"), 1),

@@ -5,7 +5,7 @@ import threading
 import time
 from contextlib import suppress
 from email import message_from_bytes, policy
-from typing import BinaryIO
+from io import BufferedRWPair
 
 from tests.breaking.drivers.mailbox import MAIL, Mailbox
 from tests.breaking.drivers.moods import Mood, Moods
@@ -55,7 +55,7 @@ class MailServer:
                     is_busy = mood == Mood.BUSY and word == b"RCPT"
                     _say(lines, "450 Busy" if is_busy else "250 OK")
 
-    def _take(self, lines: BinaryIO, mood: Mood) -> None:
+    def _take(self, lines: BufferedRWPair, mood: Mood) -> None:
         begun = time.monotonic()
         _say(lines, "354 Go on")
         content = b""
@@ -74,6 +74,6 @@ class MailServer:
             self._mailbox.confirm(MAIL, text, seconds=time.monotonic() - begun)
 
 
-def _say(lines: BinaryIO, line: str) -> None:
+def _say(lines: BufferedRWPair, line: str) -> None:
     lines.write(f"{line}\r\n".encode())
     lines.flush()

@@ -77,7 +77,8 @@ def _find_flaws(row: Signature, keys: Mapping[str, EllipticCurvePublicKey]) -> I
         yield "was made elsewhere"
     if hashlib.sha256(row.facts.encode()).hexdigest() != row.fingerprint:
         yield "keeps other facts than it names"
-    if row.fingerprint not in row.challenge or row.record_id not in row.challenge:
+    named = {each for each in json.loads(row.challenge).values() if isinstance(each, str)}
+    if not {row.fingerprint, row.record_id} <= named:
         yield "does not name what was approved"
     if row.asked and (row.asked, row.decision) != (row.fingerprint, "approved"):
         yield "is of another request than the one that was approved"

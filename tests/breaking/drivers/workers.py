@@ -27,14 +27,12 @@ class Workers:
 
     def calm(self) -> None:
         """Kill none any more, and see that all run."""
-        self._calm.set()
-        if self._site.is_killing:
-            self._thread.join()
+        self._leave_alone()
         self._revive()
 
     def stop(self) -> None:
         """End them as an operator does."""
-        self._calm.set()
+        self._leave_alone()
         for process in self._running:
             process.send_signal(signal.SIGTERM)
         for process in self._running:
@@ -43,6 +41,11 @@ class Workers:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+    def _leave_alone(self) -> None:
+        self._calm.set()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def _disturb(self) -> None:
         while not self._calm.wait(self._chance.uniform(SHORTEST_LIFE, LONGEST_LIFE)):
