@@ -3,11 +3,11 @@
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from agent_access import audit, signing
 from agent_access.audit import Actor, Origin
+from agent_access.database.clock import read_clock
 from agent_access.facts import fingerprint_facts
 from agent_access.signing import Proof, SignatureRefusedError
 from invoicing.access import ISSUE_PERMISSIONS
@@ -32,7 +32,7 @@ def issue_by_hand(
     *,
     fingerprint: str,
     origin: Origin,
-    clock: Clock = timezone.now,
+    clock: Clock = read_clock,
     proof: Proof | None = None,
 ) -> Document:
     """Issue the draft if its facts have the fingerprint that the person was shown, and audit it.

@@ -18,6 +18,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from agent_access.connections import ConnectionRequest, create_connection
+from agent_access.database import clock
 from agent_access.models import Connection
 from agent_access.switches import turn_access, turn_sign_in
 from agent_access.tools import registry
@@ -42,6 +43,10 @@ pytest_plugins = [
     "tests.valkey",
     "tests.workers",
 ]
+
+
+# The plugin lets the database have the clock of the test.
+ASK_DATABASE = clock._ask_database
 
 
 @receiver(connection_created)
@@ -72,6 +77,11 @@ def _a_test_is_outside_of_all_transactions() -> Iterator[None]:
 
     with patch.object(Atomic, "__enter__", enter_as_outermost):
         yield
+
+
+@pytest.fixture
+def _the_database_has_its_own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "_ask_database", ASK_DATABASE)
 
 
 @pytest.fixture(autouse=True)

@@ -85,6 +85,10 @@ class Cluster:
         self._server = _start(self.binaries, self.folder, self._account, self._settings)
         _wait_until_ready(self._server, self.folder)
 
+    @property
+    def is_running(self) -> bool:
+        return self._server is not None and self._server.poll() is None
+
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """Stop by PostgreSQL's fast shutdown, or with SIGQUIT at once."""
         if self._server is not None:
@@ -98,6 +102,17 @@ class Cluster:
             kill_family(self._server.pid)
             self._server.wait()
             self._server = None
+
+
+def copy_cluster(primary: Cluster, folder: Path) -> None:
+    """Fill a folder with what a running cluster holds, as a standby that follows it."""
+    account = _server_account()
+    folder.mkdir(exist_ok=True)
+    _give(folder, account)
+    where = f"host={primary.folder} user=postgres"
+    options = ["--checkpoint=fast", "--no-sync", "--write-recovery-conf", "--dbname", where]
+    program = primary.binaries / "pg_basebackup"
+    _run([program, "--pgdata", folder / "data", *options], folder, account)
 
 
 @contextmanager

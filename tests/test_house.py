@@ -351,7 +351,7 @@ def test_an_optional_text_of_a_draft_is_named_in_six_files(field) -> None:
 
 
 # What may execute a statement written by hand (ADR 13), and what speaks to the database about
-# itself: its transactions, triggers, constraints and settings.
+# itself: its time, transactions, triggers, constraints and settings.
 BY_HAND = {
     "agent_access/audit.py",
     "agent_access/callers.py",
@@ -360,6 +360,7 @@ BY_HAND = {
     "invoicing/search/table.py",
 }
 ABOUT_THE_DATABASE = {
+    "agent_access/database/clock.py",
     "agent_access/database/constraints.py",
     "agent_access/database/transactions.py",
     "agent_access/database/triggers.py",

@@ -11,6 +11,7 @@ from agent_access.listing import TOOLS_LIST
 from agent_access.tools import API_PATH, registry
 from config.environment import PROJECT_FOLDER, Environment
 from invoicing.agent_host import SCOPES
+from tests.breaking.faults import FAULTS
 
 MOST_LINES = 150
 
@@ -116,6 +117,22 @@ def test_the_figures_of_crashes_are_those_of_the_last_run():
     assert f"{told} and {invoices:,.0f} invoices issued." in page
     wrong = [name.strip("*") for name, _ in rows if name.startswith("**")]
     assert len(wrong) == 32
+    assert [name for name in wrong if figures.get(name)] == []
+
+
+def test_the_figures_of_faults_are_those_of_the_last_run():
+    report = read("benchmarks/results/faults.md")
+    rows = re.findall(r"^\| (\**[\w ]+\**) +\| +([\d.*]+) \|$", report, re.MULTILINE)
+    figures = {name.strip("*"): float(figure.strip("*")) for name, figure in rows}
+    interrupted, writes = figures.pop("interrupted writes"), figures["writes"]
+
+    told = f"In {figures['minutes']:g} minutes {interrupted:,.0f} of {writes:,.0f} writes"
+    page = " ".join(read("docs/quality.md").split())
+    assert f"{told} were interrupted by all of these" in page
+    told_of = {row[0].strip("`") for row in read_table("docs/quality.md", "`--fault`")[1:]}
+    tried = {name for name in FAULTS if f"\n| {name} |" in report}
+    assert told_of == tried == FAULTS.keys() - {"kills"}
+    wrong = [name.strip("*") for name, _ in rows if name.startswith("**")]
     assert [name for name in wrong if figures.get(name)] == []
 
 

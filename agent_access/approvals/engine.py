@@ -11,7 +11,6 @@ from uuid import UUID
 import orjson
 from django.db import transaction
 from django.dispatch import Signal
-from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from agent_access import audit, conf, signals, signing, waiting
@@ -34,6 +33,7 @@ from agent_access.approvals.states import TRANSITIONS, ApprovalState
 from agent_access.audit import Fact, Origin
 from agent_access.calls import dump_json
 from agent_access.connections import ended_connections, reload_signed_in
+from agent_access.database.clock import read_clock
 from agent_access.facts import Facts, canonical_json, fingerprint_of
 from agent_access.signing import Proof, SignatureRefusedError
 from agent_access.waiting import Question
@@ -203,7 +203,7 @@ def decide(  # noqa: PLR0913  what the form holds, by name
                 fingerprint=fingerprint,
                 reason=reason,
                 proof=proof,
-                clock=timezone.now,
+                clock=read_clock,
             )
             current = _audit(user, decided, f"approval:{decision}", origin)
             if decision == Decision.APPROVED and approvals_of_ended_connections(decided, current):
@@ -214,9 +214,7 @@ def decide(  # noqa: PLR0913  what the form holds, by name
 
 
 @transaction.atomic
-def reject_all(
-    user: Any, connection_id: UUID, *, origin: Origin, clock: Clock = timezone.now
-) -> int:
+def reject_all(user: Any, connection_id: UUID, *, origin: Origin, clock: Clock = read_clock) -> int:
     """Reject all that the connection asks this person, audit each, and return how many they were.
 
     What is stale is left out: it is over by itself. Raises DecisionNotAllowedError if the person's
@@ -232,7 +230,7 @@ def reject_all(
 
 
 @transaction.atomic
-def withdraw(user: Any, pk: UUID, *, origin: Origin, clock: Clock = timezone.now) -> None:
+def withdraw(user: Any, pk: UUID, *, origin: Origin, clock: Clock = read_clock) -> None:
     """End what this person approved and the agent has not done yet, and audit it.
 
     The kind changes the record, which makes the approval stale. Raises ApprovalNotFoundError for

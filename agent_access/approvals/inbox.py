@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, Q
-from django.utils import timezone
 
 from agent_access import waiting
 from agent_access.approvals.engine import read_approvals
@@ -17,6 +16,7 @@ from agent_access.approvals.kinds import ApprovalKind, kinds
 from agent_access.approvals.models import ApprovalQuerySet, ApprovalRequest
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.connections import ended_connections
+from agent_access.database.clock import read_clock
 from agent_access.keys import to_key
 
 __all__ = ["Waiting", "find_waiting"]
@@ -90,7 +90,7 @@ class Waiting:
 
 def find_waiting(user: Any) -> Waiting:
     """Return what waits for the person now: cards of approvals, and what other apps ask."""
-    now = timezone.now()
+    now = read_clock()
     cards = cards_for(user, now=now).order_by("-expires_at", "-pk")
     prepared = cards.values_list("prepared_at", flat=True)[: MOST_COUNTED + 1]
     count = len(prepared) + len(find_told(user, now=now))
@@ -157,7 +157,7 @@ def count_missed(user: Any, *, now: datetime) -> int:
 
 def tally(user: Any, since: datetime) -> waiting.Tally:
     """Return what waits for the person, other apps' questions included, and what they missed."""
-    missed = visible_to(user).standing().missed(since=since, now=timezone.now())
+    missed = visible_to(user).standing().missed(since=since, now=read_clock())
     return waiting.Tally(waiting=find_waiting(user).count, missed=missed.count())
 
 
@@ -167,7 +167,7 @@ def _missed_by(user: Any, *, now: datetime) -> ApprovalQuerySet:
 
 def count_missed_by_person(since: datetime) -> Mapping[Any, int]:
     """Return how many requests expired undecided since the instant, by the key of the person."""
-    rows = ApprovalRequest.objects.standing().missed(since=since, now=timezone.now())
+    rows = ApprovalRequest.objects.standing().missed(since=since, now=read_clock())
     counts = rows.order_by().values_list("delegated_user").annotate(Count("pk"))
     return {to_key(pk): count for pk, count in counts}
 

@@ -8,7 +8,6 @@ from uuid import UUID
 
 import orjson
 from django.urls import reverse
-from django.utils import timezone
 from pydantic import Field
 
 from agent_access import conf, errors
@@ -20,6 +19,7 @@ from agent_access.approvals.models import ApprovalRequest
 from agent_access.approvals.refusals import REFUSALS, Refusals
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.calls import CallContext, Record
+from agent_access.database.clock import read_clock
 from agent_access.fields import ToolInput
 from agent_access.keys import to_key
 from agent_access.tools import NoInput, Tool
@@ -77,7 +77,7 @@ def prepare_request(
             to_key(context.record_id()),
             asked,
             requester=requester,
-            clock=timezone.now,
+            clock=read_clock,
         )
 
 
@@ -87,7 +87,7 @@ def read_request(kind: Kind, context: CallContext) -> ApprovalSnapshot:
         kind.sees(context.user), kind=kind.name, connection_id=context.connection.pk
     )
     with _answered(REFUSALS):
-        return engine.read_approval(own, context.record_id(), now=timezone.now())
+        return engine.read_approval(own, context.record_id(), now=read_clock())
 
 
 def execute_request(
@@ -99,7 +99,7 @@ def execute_request(
     )
     with _answered(refusals):
         executed = engine.execute(
-            kind, context.user, context.record_id(), execution, clock=timezone.now
+            kind, context.user, context.record_id(), execution, clock=read_clock
         )
     approval = executed.approval
     return Record(

@@ -12,7 +12,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 
 from agent_access import conf, signing
 from agent_access.approvals.descriptions import (
@@ -57,6 +56,7 @@ from agent_access.approvals.signatures import act_of
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.approvals.states import ApprovalState
 from agent_access.audit import make_origin
+from agent_access.database.clock import read_clock
 from agent_access.identifiers import read_id
 from agent_access.models.audit import Transport
 from agent_access.request_facts import note
@@ -73,7 +73,7 @@ def list_approvals(request: HttpRequest) -> HttpResponse:
 
     A further page goes on with one of the two lists.
     """
-    user, now = request.user, timezone.now()
+    user, now = request.user, read_clock()
     after, before = (_read_cursor(request, name) for name in ("after", "before"))
     nothing: InboxPage = [], None
     cards, next_cards = read_cards(user, after=after, now=now) if before is None else nothing
@@ -97,7 +97,7 @@ def list_approvals(request: HttpRequest) -> HttpResponse:
 def list_missed(request: HttpRequest) -> HttpResponse:
     """Show what expired lately without the person's decision."""
     before = _read_cursor(request, "before")
-    missed, next_missed = read_missed(request.user, before=before, now=timezone.now())
+    missed, next_missed = read_missed(request.user, before=before, now=read_clock())
     context = {
         "missed": describe_entries(missed, request.user),
         "is_first_page": before is None,
@@ -205,7 +205,7 @@ def _ask_signature(request: HttpRequest, snapshot: ApprovalSnapshot) -> signing.
 
 def _read(request: HttpRequest, pk: UUID) -> ApprovalSnapshot:
     try:
-        return read_approval(ApprovalRequest.objects.asked_of(request.user), pk, now=timezone.now())
+        return read_approval(ApprovalRequest.objects.asked_of(request.user), pk, now=read_clock())
     except ApprovalNotFoundError:
         raise Http404 from None
 

@@ -5,8 +5,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.utils import timezone
-
+from agent_access.database.clock import read_clock
 from agent_access.facts import canonical_json
 from agent_access.passkeys.models import Challenge
 
@@ -20,7 +19,7 @@ def make_challenge(purpose: str, *, session: str, person: Any = None, **content:
 
     `content` is what else is signed, as JSON values. What is long over is deleted.
     """
-    now = timezone.now()
+    now = read_clock()
     Challenge.objects.filter(expires_at__lt=now - LASTS).delete()
     canonical = canonical_json(
         {

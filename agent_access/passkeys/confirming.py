@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 from django.db import transaction
 from django.urls import reverse
-from django.utils import timezone
 
 from agent_access import audit
+from agent_access.database.clock import read_clock
 from agent_access.models.settings import AccessSettings
 from agent_access.passkeys.assertions import AssertionRefusedError, verify_assertion
 from agent_access.passkeys.challenges import make_challenge
@@ -36,7 +36,7 @@ class PasskeyConfirmer:
                 AccessSettings.lock()
                 audit.lock_administration()
                 proven = verify_assertion(
-                    assertion, PURPOSE, session=session, person=person, now=timezone.now()
+                    assertion, PURPOSE, session=session, person=person, now=read_clock()
                 )
         except AssertionRefusedError:
             return False

@@ -15,11 +15,11 @@ from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.utils import timezone
 
 from agent_access import audit, conf
 from agent_access.audit import Actor, record_act
 from agent_access.connections import reload_signed_in
+from agent_access.database.clock import read_clock
 from agent_access.keys import to_key
 from agent_access.models.settings import AccessSettings
 from agent_access.passkeys.assertions import AssertionRefusedError, verify_assertion
@@ -93,7 +93,7 @@ def add_passkey(
     is an assertion for ADD, in JSON. Raises NameInvalidError, and PasskeyRefusedError, which is
     audited.
     """
-    name, now = clean_name(new.name), timezone.now()
+    name, now = clean_name(new.name), read_clock()
     with _changes(actor, person.pk):
         current = _lock_signed_in(person)
         by = _prove(allowed_by, ForPurpose.ADD, session=session, person=current, now=now)
@@ -116,7 +116,7 @@ def add_by_link(actor: Actor, new: NewPasskey, *, session: str, link: str) -> Pa
     if named is None:  # nobody whom the audit could name
         raise PasskeyRefusedError(Reason.LINK)
     with _changes(actor, named.pk):
-        now = timezone.now()  # as where one is removed
+        now = read_clock()  # as where one is removed
         person = _lock_person(named.pk)
         _require_link(link)
         by = Actor(actor.origin, to_key(person.pk))
@@ -147,7 +147,7 @@ def remove_passkey(actor: Actor, person: Any, pk: UUID, *, session: str, allowed
     that this session can go on. Raises PasskeyRefusedError.
     """
     with _changes(actor, person.pk):
-        now = timezone.now()  # after the locks: what it has signed until then, it signed before
+        now = read_clock()  # after the locks: what it has signed until then, it signed before
         current = _lock_signed_in(person)
         _find(current, pk)
         _require_another(current, pk)
@@ -175,7 +175,7 @@ def make_link(
         if not current.is_active or (by and not may_help(by, current)):
             raise PasskeyRefusedError(Reason.NOT_ALLOWED)
         if by and Passkey.objects.kept_by(by).exists():
-            asked = {"session": session, "person": by, "now": timezone.now()}
+            asked = {"session": session, "person": by, "now": read_clock()}
             _prove(allowed_by, ForPurpose.LINK, about=str(current.pk), **asked)
         record_act(LINK_MADE, actor, target=str(to_key(current.pk)))
         tell_of(Change.LINK_MADE, current)

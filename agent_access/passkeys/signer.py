@@ -6,12 +6,12 @@ from typing import Any
 
 import orjson
 import segno
-from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
 from agent_access import conf
+from agent_access.database.clock import read_clock
 from agent_access.passkeys.assertions import (
     Asserted,
     AssertionRefusedError,
@@ -76,7 +76,7 @@ class PasskeySigner(Signer):
         kept = list(Passkey.objects.kept_by(act.person))
         return Asking(
             reasons=[SENTENCES[Reason(each)] for each in wanted["by"]],
-            lacks=_find_lack(kept, wanted, proof, timezone.now(), act),
+            lacks=_find_lack(kept, wanted, proof, read_clock(), act),
             is_apart=wanted["apart"],
             has_passkey=bool(kept),
             template="agent_passkeys/signing.html",
@@ -92,7 +92,7 @@ class PasskeySigner(Signer):
 
     @override
     def sign(self, act: Act, demand: str, proof: Proof) -> None:
-        now = timezone.now()
+        now = read_clock()
         try:
             asserted = verify_assertion(
                 proof.assertion, act.purpose, session=proof.session, person=act.person, now=now

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.test import TransactionTestCase
+from django.utils import timezone
 
+from agent_access.database import clock
 from agent_access.testing import AgentClient, flush_past_triggers
 
 __all__ = ["make_agent"]
@@ -14,6 +16,14 @@ __all__ = ["make_agent"]
 def make_agent(db: None) -> Callable[..., AgentClient]:
     """Return AgentClient, for a test that has a database: `make_agent(user, "notes:read")`."""
     return AgentClient
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _the_database_has_the_clock_of_the_test() -> Iterator[None]:
+    """Let the database be at the time to which a test moves the clock of its process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clock, "_ask_database", timezone.now)
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

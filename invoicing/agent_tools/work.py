@@ -4,11 +4,11 @@ from collections.abc import Collection
 from uuid import UUID
 
 from django.urls import reverse
-from django.utils import timezone
 
 from agent_access.approvals.engine import read_approvals
 from agent_access.approvals.models import ApprovalRequest
 from agent_access.approvals.snapshots import ApprovalSnapshot
+from agent_access.database.clock import read_clock
 from agent_access.policy import Work
 from invoicing.access import Permission
 from invoicing.document_approvals import ISSUE
@@ -31,7 +31,7 @@ def find_work(connection_id: UUID, viewer: User) -> list[Work]:
     work = [_describe_document(each, links.get(each.id, "")) for each in documents]
     work += [
         _describe_approval(each, links.get(each.approval.target, ""))
-        for each in read_approvals(rows, now=timezone.now())
+        for each in read_approvals(rows, now=read_clock())
     ]
     return sorted(work, key=lambda each: each.made_at, reverse=True)
 

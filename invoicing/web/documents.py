@@ -4,8 +4,8 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 
+from agent_access.database.clock import read_clock
 from invoicing.access import ISSUE_PERMISSIONS, Permission
 from invoicing.document_approvals import find_executed
 from invoicing.models import Document
@@ -30,7 +30,7 @@ from invoicing.web.pages import ALREADY, DONE, SignedInRequest, page
 def show_document(request: SignedInRequest, pk: UUID) -> HttpResponse:
     document = Document.objects.visible_to(request.user).find(pk)
     may_edit = document.is_draft_invoice and request.user.has_perm(Permission.MANAGE)
-    now = timezone.now()
+    now = read_clock()
     facts = read_document(document)
     context = {
         "document": document,

@@ -13,12 +13,14 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
 from agent_access import audit, execution, receipts
 from agent_access.approvals import engine
 from agent_access.approvals.kinds import Clock
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.calls import ToolCall, ToolResult
+from agent_access.database import clock
 from agent_access.evidence import package
 from agent_access.fields import ToolInput
 from agent_access.keys import to_key
@@ -191,6 +193,7 @@ CHANGES: dict[Build, list[tuple[Any, str, Any]]] = {
     Build.IMPORT_BY_ROW: [(importing, "import_customers", import_row_by_row)],
     Build.EXPORT_SHORT: [(exports, "read_documents", read_all_but_the_last)],
     Build.PACKAGE_TORN: [(package, "snapshot", nullcontext)],
+    Build.MACHINES_CLOCK: [(clock, "_ask_database", timezone.now)],
 }
 
 

@@ -24,6 +24,7 @@ class Build(StrEnum):
     IMPORT_BY_ROW = "import committed row by row"
     EXPORT_SHORT = "export without its last document"
     PACKAGE_TORN = "package read without a snapshot"
+    MACHINES_CLOCK = "approval by the clock of each machine"
 
     @property
     def application(self) -> str:

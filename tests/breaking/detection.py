@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+import tests.breaking.alone  # noqa: F401  before what needs it
 from tests.breaking.builds import Build
 from tests.breaking.drivers.driver import Driver
 from tests.breaking.drivers.exports import Exports

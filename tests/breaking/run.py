@@ -54,7 +54,7 @@ def break_service(grounds: Grounds, plan: Plan, *, progress: Progress) -> Report
         stack.callback(outside.close)
         grounds.outside.update(outside.environment)
         servers = stack.enter_context(grounds.serve(plan.build, count=plan.servers))
-        killer = Killer(grounds.cluster, grounds.valkey, servers, _choices(plan, "killer"))
+        killer = Killer(grounds, servers, _choices(plan, "killer"))
         crowd = Crowd(grounds.facts, servers, logs, seed=plan.seed, habits=plan.habits)
         site = Site(
             servers=servers,
@@ -79,8 +79,11 @@ def break_service(grounds: Grounds, plan: Plan, *, progress: Progress) -> Report
             crew.settle()
         seconds = time.monotonic() - begun
         told, evidence = read_testimony(logs), grounds.read_evidence()
-        found = {**find_all(evidence, told), **crew.find(grounds.url)}
-    return sum_up(told, evidence, found, deeds=killer.done, driven=crew.counts(), seconds=seconds)
+        effects = grounds.fault.effects(servers)
+        only_here = grounds.fault.columns(grounds.url)
+        found = {**find_all(evidence, told), **only_here, **crew.find(grounds.url)}
+    deeds = {**killer.done, **effects}
+    return sum_up(told, evidence, found, deeds=deeds, driven=crew.counts(), seconds=seconds)
 
 
 def _count_seconds(plan: Plan, crowd: Crowd) -> Iterator[float]:

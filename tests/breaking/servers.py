@@ -23,19 +23,27 @@ PAUSE_SECONDS = 0.05
 class Server:
     """Granian at an address of its own, with the worker that it starts and replaces."""
 
-    def __init__(self, folder: Path, *, application: str, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        application: str,
+        environment: Mapping[str, str],
+        code: Path = PROJECT_FOLDER,
+    ) -> None:
         self.port = free_port()
         self.log = folder / f"server-{self.port}.log"
         self._command = _granian(self.port, application)
-        self._environment = dict(environment)
+        self.environment = dict(environment)
+        self._code = code
         self.start()
 
     def start(self) -> None:
         with self.log.open("ab") as output:
             self._process: subprocess.Popen[Any] = subprocess.Popen(  # noqa: S603  our own command
                 self._command,
-                cwd=PROJECT_FOLDER,
-                env=self._environment,
+                cwd=self._code,
+                env=self.environment,
                 stdout=output,
                 stderr=output,
             )
@@ -55,6 +63,12 @@ class Server:
         """Start again what gave up by itself, as granian does after two kills in a row."""
         if self._process.poll() is not None:
             self.start()
+
+    def upgrade(self, code: Path) -> None:
+        """End in peace, and begin anew with another tree of source code."""
+        self.stop()
+        self._code = code
+        self.start()
 
     @property
     def workers(self) -> list[int]:

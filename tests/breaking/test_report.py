@@ -37,7 +37,7 @@ def test_a_run_ends_well_if_it_found_nothing_and_else_keeps_its_evidence(
     logs, result = tmp_path / "logs", tmp_path / "result.md"
     logs.mkdir()
     monkeypatch.setattr(command, "mkdtemp", lambda **_: str(logs))
-    monkeypatch.setattr(command, "_run", lambda *_: report)
+    monkeypatch.setattr(command, "_run", lambda *_: {"kills": report})
     monkeypatch.setattr(sys, "argv", ["break", "--minutes", "1", "--result", str(result)])
 
     assert command.main() == status

@@ -9,10 +9,10 @@ from functools import partial
 from django.contrib.auth.decorators import login_not_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.utils import timezone
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
+from agent_access.database.clock import read_clock
 from agent_access.passkeys.assertions import Asserted, AssertionRefusedError, verify_assertion
 from agent_access.passkeys.challenges import make_challenge
 from agent_access.passkeys.options import assertion_options
@@ -86,7 +86,7 @@ def _verify(request: HttpRequest) -> tuple[User, dict[str, object]] | None:
                 PURPOSE,
                 session=digest_session(request),
                 person=None,
-                now=timezone.now(),
+                now=read_clock(),
             )
             person = _active_person_of(asserted)
     except AssertionRefusedError:
