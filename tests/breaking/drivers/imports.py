@@ -86,7 +86,9 @@ class Imports(Driver):
         cut = self.chance.uniform(0, LONGEST_CUT_SECONDS) if is_cut else None
         self.diary.note("importing", town=town, id=path.rpartition("/")[2])
         try:
-            answer = self._desk.fetch("POST", path, seen | {"import": ""}, cut=cut)
+            # The page has other buttons, with names and values of their own.
+            form = {name: seen[name] for name in ("csrfmiddlewaretoken", "seen")} | {"import": ""}
+            answer = self._desk.fetch("POST", path, form, cut=cut)
         except LostError:
             self.diary.note("lost", town=town)
             return False
