@@ -6,7 +6,9 @@ from typing import Any
 
 from django.contrib.auth.hashers import make_password
 from django.core.management import call_command
+from django.db import transaction
 
+from agent_access.audit import OPERATOR, record_act
 from agent_access.connections import ConnectionRequest, create_connection
 from agent_access.passkeys.models import SigningRules
 from agent_access.switches import turn_access, turn_sign_in
@@ -14,7 +16,7 @@ from agent_access.tools import registry
 from invoicing.access import Permission
 from invoicing.models import User
 from tests.factories import CompanyFactory, CustomerFactory, TaxRateFactory, UserFactory
-from tests.passkeys import SoftPasskey
+from tests.passkeys import SoftPasskey, digest_of
 
 PEOPLE = 3
 CUSTOMERS = 4
@@ -39,7 +41,7 @@ def make_company(clients: int) -> dict[str, Any]:
     turn_sign_in(on=True)
     passkeys = {person.pk: SoftPasskey() for person in people}
     for person in people:
-        passkeys[person.pk].keep_for(person)
+        keep(passkeys[person.pk], person)
     made = [CustomerFactory.create() for _ in range(CUSTOMERS)]
     customers = [str(each.id) for each in made]
     # What concerns half of them is signed.
@@ -66,10 +68,18 @@ def hire(many: int, password: str) -> list[User]:
     return [UserFactory.create(permissions=rights, password=password) for _ in range(many)]
 
 
+def keep(soft: SoftPasskey, person: User) -> None:
+    """Keep the passkey as one that the person added some time ago, and audit it."""
+    kept = soft.keep_for(person)
+    told = {"target": str(person.pk), "detail": str(kept.pk)}
+    with transaction.atomic():
+        record_act("passkey:added", OPERATOR, **told, content_digest=digest_of(kept.public_key))
+
+
 def describe(person: User) -> dict[str, Any]:
     """Return what a person needs at a desk, with a passkey that is kept for them now."""
     soft = SoftPasskey()
-    soft.keep_for(person)
+    keep(soft, person)
     own = {"pk": str(person.pk), "email": person.email, "password": PASSWORD}
     return {**own, "passkey": soft.write()}
 
