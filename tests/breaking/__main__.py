@@ -4,13 +4,15 @@ import os
 import shutil
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 
 from tqdm import tqdm
 
 import tests.breaking.alone  # noqa: F401  before what needs it
+from tests.breaking.drivers.driver import Driver
+from tests.breaking.drivers.everyone import DRIVERS
 from tests.breaking.faults import FAULTS
 from tests.breaking.faults.fault import UnavailableFaultError
 from tests.breaking.grounds import open_grounds
@@ -23,6 +25,8 @@ from tests.environment import SETTINGS
 CLIENTS = 12
 SECONDS_OF_A_MINUTE = 60
 SECONDS_BETWEEN_LINES = 2
+# Others change what drivers may expect: codes end in five minutes, and a lease in half of one.
+WITH_DRIVERS = {"kills"}
 SHAPE = "{desc}: {percentage:3.0f} % |{bar}| {n:.0f} of {total:.0f} s{postfix}"
 
 
@@ -50,6 +54,9 @@ def _read_options() -> Namespace:
     parser = ArgumentParser(prog="./dev break", description=__doc__)
     parser.add_argument("--minutes", type=float, required=True, help="how long it is disturbed")
     parser.add_argument("--seed", type=int, default=0, help="what the choices begin with")
+    names = [driver.name for driver in DRIVERS]
+    told = "who works beside the agents, if not all do; may be said more than once"
+    parser.add_argument("--driver", action="append", choices=names, default=[], help=told)
     parser.add_argument(
         "--fault",
         choices=FAULTS,
@@ -61,8 +68,9 @@ def _read_options() -> Namespace:
 
 
 def _write_result(table: str, options: Namespace) -> str:
-    faults = "".join(f" --fault {fault}" for fault in options.fault or ())
-    command = f"./dev break --minutes {options.minutes:g} --seed {options.seed}{faults}"
+    chosen = {"fault": options.fault or (), "driver": options.driver or ()}
+    more = "".join(f" --{kind} {name}" for kind, names in chosen.items() for name in names)
+    command = f"./dev break --minutes {options.minutes:g} --seed {options.seed}{more}"
     return f"# What `{command}` found\n\n{describe_machine()}.\n\n{table}\n"
 
 
@@ -73,7 +81,7 @@ def _run(folder: Path, options: Namespace) -> dict[str, Report]:
     reports: dict[str, Report] = {}
     for name in names:
         try:
-            reports[name] = add_up([*_break_by(name, folder / name, seconds, options.seed)])
+            reports[name] = add_up([*_break_by(name, folder / name, seconds, options)])
         except UnavailableFaultError as error:
             print(f"{name} is left out. {error}")  # noqa: T201  what a reader has to know
     if not reports:
@@ -81,7 +89,7 @@ def _run(folder: Path, options: Namespace) -> dict[str, Report]:
     return reports
 
 
-def _break_by(name: str, folder: Path, seconds: float, seed: int) -> Iterator[Report]:
+def _break_by(name: str, folder: Path, seconds: float, options: Namespace) -> Iterator[Report]:
     """Yield a report of each company that one fault is tried on, for so many seconds in all."""
     folder.mkdir()
     fault = FAULTS[name]()
@@ -97,8 +105,18 @@ def _break_by(name: str, folder: Path, seconds: float, seed: int) -> Iterator[Re
                 bar.set_postfix(rounds=rounds, refresh=False)
                 bar.update(min(begun + passed, seconds) - bar.n)
 
-            plan = Plan(seconds=seconds / passes, seed=seed + turn)
+            plan = Plan(
+                seconds=seconds / passes,
+                seed=options.seed + turn,
+                drivers=_choose_drivers(name, options),
+            )
             yield break_service(grounds, plan, progress=show)
+
+
+def _choose_drivers(fault: str, options: Namespace) -> Sequence[type[Driver]]:
+    """Return who works beside the agents: nobody where clocks jump and releases meet."""
+    names = options.driver or [driver.name for driver in DRIVERS]
+    return [driver for driver in DRIVERS if fault in WITH_DRIVERS and driver.name in names]
 
 
 if __name__ == "__main__":

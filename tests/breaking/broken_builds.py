@@ -5,8 +5,10 @@ The product is changed in the server's own process, once Django is set up there.
 
 import json
 import time
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -17,13 +19,27 @@ from agent_access.approvals import engine
 from agent_access.approvals.kinds import Clock
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.calls import ToolCall, ToolResult
+from agent_access.evidence import package
 from agent_access.fields import ToolInput
 from agent_access.keys import to_key
 from agent_access.models import Receipt
+from agent_access.oauth import exchange, presented, validator
+from agent_access.oauth.validator import Validator
+from agent_access.telling import messages, worker
+from agent_access.telling.models import Delivery, Outcome
+from invoicing import decisions
+from invoicing.administration import customer_imports
+from invoicing.administration.acts import read_actor, record_admin_act
+from invoicing.administration.customer_imports import Progress
+from invoicing.customer_imports import planning
+from invoicing.customer_imports.waiting import find_waiting, plan_import
+from invoicing.exports import selection
 from invoicing.models import Document, DocumentType, NumberSeries
 from invoicing.services import issuing, numbering
 from invoicing.services.document_facts import read_facts
 from invoicing.services.numbering import AssignedNumber
+from invoicing.web import customer_imports as importing
+from invoicing.web import exports, originals
 from tests.breaking.builds import Build
 
 # Long enough for another call to come between two statements that belong together.
@@ -71,11 +87,110 @@ def review_without_reading(
     return ApprovalSnapshot(approval, draft, prepared, clock())
 
 
+def say_nothing(*_args: Any, **_facts: Any) -> None:
+    """Leave out the event."""
+
+
+def fork_the_chain(
+    self: Validator,
+    token: dict[str, Any],
+    request: Any,
+    _save: Callable[..., None] = Validator.save_bearer_token,
+    **_: Any,
+) -> None:
+    """Give another pair for a refresh token that was rotated."""
+    previous = getattr(request, "refresh_token_instance", None)
+    if previous is not None and previous.revoked:
+        request.refresh_token_instance = None
+    _save(self, token, request)
+
+
+def claim_what_others_have(delivery: Delivery, *, now: datetime) -> bool:
+    """Count the attempt, whoever else makes it at this moment."""
+    delivery.attempts += 1
+    return bool(Delivery.objects.filter(pk=delivery.pk).update(attempts=delivery.attempts))
+
+
+def claim_and_mark(
+    delivery: Delivery, *, now: datetime, _claim: Callable[..., bool] = worker.claim
+) -> bool:
+    """Write down that it is sent, and send it then."""
+    is_claimed = _claim(delivery, now=now)
+    if is_claimed:
+        worker._end(delivery, Outcome.SENT, now=now)
+    return is_claimed
+
+
+def compose_with_details(
+    notification: Any,
+    chosen: Any,
+    *,
+    now: datetime,
+    _compose: Callable[..., Any] = messages.compose,
+) -> Any:
+    chosen.shows_details = True
+    return _compose(notification, chosen, now=now)
+
+
+def read_anew(
+    document: Document, kind: Any, _read: Callable[..., bytes] = originals._read
+) -> bytes:
+    return _read(document, kind) + f"<!-- {time.time_ns()} -->".encode()
+
+
+def import_row_by_row(actor: Any, pk: UUID, *, seen: str) -> Iterator[Progress]:
+    """Commit each row by itself, and at the end that all was imported."""
+    by = read_actor(actor)
+    waiting = find_waiting(by, pk)
+    plan = plan_import(by, waiting)
+    new, changed = plan.having(planning.Outcome.NEW), plan.having(planning.Outcome.CHANGED)
+    total = len(new) + len(changed)
+    for write, rows in ((customer_imports._create, new), (customer_imports._save, changed)):
+        for done, row in enumerate(rows):
+            with transaction.atomic():
+                write(by, [row])
+            time.sleep(A_MOMENT / 10)
+            yield Progress(done, total)
+    with transaction.atomic():
+        waiting.delete()
+        detail = f"new {len(new)}, changed {len(changed)}, sha256 {seen}"
+        record_admin_act("customers:imported", target=pk, actor=actor, detail=detail)
+    yield Progress(total, total)
+
+
+def read_all_but_the_last(
+    pks: Sequence[UUID], read_person: Any, documents: Any, _read: Any = selection.read_documents
+) -> Iterator[Document]:
+    yield from _read(pks[:-1], read_person, documents)
+
+
 # What is put in which place of the product.
-CHANGES: dict[Build, list[tuple[ModuleType, str, Callable[..., Any]]]] = {
+CHANGES: dict[Build, list[tuple[Any, str, Any]]] = {
     Build.RECEIPT_OUTSIDE: [(execution, "_write", write_before_the_receipt)],
     Build.MAXIMUM_PLUS_ONE: [(issuing, "next_number", number_after_the_highest)],
     Build.APPROVAL_NOT_READ: [(engine, "_lock_and_read", review_without_reading)],
+    Build.CREDIT_NOTE_SILENT: [
+        (
+            decisions,
+            "audit",
+            SimpleNamespace(lock_administration=audit.lock_administration, record_act=say_nothing),
+        )
+    ],
+    Build.TOKEN_TWICE: [
+        (exchange, "revoke_reused", say_nothing),
+        (validator, "_require_one_row", say_nothing),
+        (Validator, "save_bearer_token", fork_the_chain),
+    ],
+    Build.REUSE_ENDS_NOTHING: [(presented, "revoke_connection", say_nothing)],
+    Build.ROTATION_SILENT: [(Validator, "_record", say_nothing)],
+    Build.SENT_BY_TWO: [(worker, "claim", claim_what_others_have)],
+    Build.MARKED_BEFORE: [(worker, "claim", claim_and_mark)],
+    Build.DETAILS_TOLD: [(worker, "compose", compose_with_details)],
+    Build.ORIGINAL_ANEW: [(originals, "_read", read_anew)],
+    Build.DOWNLOAD_SILENT: [(originals, "record_download", say_nothing)],
+    Build.IMPORT_BY_ROW: [(importing, "import_customers", import_row_by_row)],
+    Build.EXPORT_SHORT: [(exports, "read_documents", read_all_but_the_last)],
+    Build.PACKAGE_TORN: [(package, "snapshot", nullcontext)],
 }
 
 

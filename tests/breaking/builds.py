@@ -12,6 +12,18 @@ class Build(StrEnum):
     RECEIPT_OUTSIDE = "receipt outside the transaction"
     MAXIMUM_PLUS_ONE = "number from MAX + 1"
     APPROVAL_NOT_READ = "approval not read again"
+    CREDIT_NOTE_SILENT = "credit note without its event"
+    TOKEN_TWICE = "refresh token that is good twice"
+    REUSE_ENDS_NOTHING = "second use that ends nothing"
+    ROTATION_SILENT = "rotation without its event"
+    SENT_BY_TWO = "message that two workers send"
+    MARKED_BEFORE = "message marked as sent before it is"
+    DETAILS_TOLD = "amount in every message"
+    ORIGINAL_ANEW = "file made anew for each reader"
+    DOWNLOAD_SILENT = "download without its event"
+    IMPORT_BY_ROW = "import committed row by row"
+    EXPORT_SHORT = "export without its last document"
+    PACKAGE_TORN = "package read without a snapshot"
 
     @property
     def application(self) -> str:

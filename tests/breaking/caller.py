@@ -76,8 +76,11 @@ class Caller:
         """Have the person take back some or all of an invoice, in one attempt."""
         visit = Visit(self._any_line().port, LONGEST_PATIENCE_SECONDS)
         with suppress(UnheardError):
-            if not self.person.correct(visit, document_id, self.chance.choice((25, 50, 100))):
+            done = self.person.correct(visit, document_id, self.chance.choice((25, 50, 100)))
+            if not done.is_right:
                 self.journal.note_surprise(f"document {document_id} could not be corrected")
+            if done.issued_id:
+                self.journal.note_correction(done.issued_id)
 
     def sign_in(self) -> None:
         """Have the person sign in, for as long as it takes."""

@@ -209,6 +209,20 @@ def _dated(document: Document) -> float:
     return document.issued_at.timestamp() if document.issued_at else 0
 
 
+def find_lost_corrections(evidence: Evidence, told: Testimony) -> Iterator[str]:
+    """Credit notes that a person was told of and that are not there, with a number."""
+    issued = {each.id for each in evidence.corrections if each.number is not None}
+    yield from (f"credit note {pk} is lost" for pk in told.corrections if pk not in issued)
+
+
+def find_silent_corrections(evidence: Evidence, told: Testimony) -> Iterator[str]:
+    """Credit notes without the event that a person issued them, and such events without one."""
+    issued = Counter(each.id for each in evidence.corrections if each.number is not None)
+    events = Counter(evidence.by_hand)
+    yield from (f"credit note {pk} has no event" for pk in (issued - events).elements())
+    yield from (f"the event of {pk} has no credit note" for pk in (events - issued).elements())
+
+
 def find_overdrawn(evidence: Evidence, told: Testimony) -> Iterator[str]:
     """Of what more was taken back by credit notes than there was."""
     yield from (each.what for each in evidence.rests if each.rest < 0)
@@ -245,6 +259,8 @@ COLUMNS: dict[str, Column] = {
     "audit breaks": find_audit_breaks,
     "numbers out of order": find_disorder,
     "overdrawn invoices": find_overdrawn,
+    "credit notes lost": find_lost_corrections,
+    "credit notes without their event": find_silent_corrections,
     "unsigned numbers": find_unsigned,
     "wrong answers": find_surprises,
     "calls never answered": find_unanswered,

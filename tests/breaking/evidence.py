@@ -74,6 +74,8 @@ class Evidence:
     receipts: Sequence[Receipt] = ()
     events: Sequence[Event] = ()
     series: Mapping[str, int] = field(default_factory=dict)
+    # The documents that the audit says people have issued by hand, as often as it says so.
+    by_hand: Sequence[str] = ()
     # How many signatures are kept, and the numbers that were issued without one that was demanded.
     signed: int = 0
     unsigned: Sequence[str] = ()
@@ -129,6 +131,7 @@ EVENTS = """
     SELECT connection_id::text, action, target, outcome, detail, request_id
     FROM agent_access_auditevent WHERE connection_id IS NOT NULL ORDER BY chain, sequence
 """
+BY_HAND = "SELECT target FROM agent_access_auditevent WHERE action = 'document:issued'"
 SIGNED = "SELECT count(*) FROM agent_passkeys_signature"
 UNSIGNED = """
     SELECT told.number FROM invoices_document AS told
@@ -164,6 +167,7 @@ def read_evidence(url: str, *, breaks: Sequence[str]) -> Evidence:
             receipts=connection.cursor(row_factory=class_row(Receipt)).execute(RECEIPTS).fetchall(),
             events=connection.cursor(row_factory=class_row(Event)).execute(EVENTS).fetchall(),
             series=dict(connection.execute(SERIES).fetchall()),
+            by_hand=[target for (target,) in connection.execute(BY_HAND)],
             signed=sum(count for (count,) in connection.execute(SIGNED)),
             unsigned=[number for (number,) in connection.execute(UNSIGNED)],
             breaks=breaks,

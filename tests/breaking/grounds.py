@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,8 @@ class Grounds:
     folder: Path
     facts: dict[str, Any]
     fault: Fault
+    # What the service is told of the servers that it calls.
+    outside: dict[str, str] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -92,6 +94,10 @@ class Grounds:
             raise RuntimeError(f"The company cannot be made:\n{done.stderr}")
         self.facts.update(json.loads(done.stdout))
 
+    def environment(self) -> dict[str, str]:
+        """Return the variables with which the service and its commands run."""
+        return self._environment(self.url)
+
     def _renew(self, build: Build) -> None:
         self._query(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
         self._query(f"CREATE DATABASE {DATABASE} TEMPLATE {TEMPLATE}")
@@ -131,6 +137,7 @@ class Grounds:
             **SETTINGS,
             "DATABASE_URL": url,
             "CACHE_URL": self.valkey.connection_url,
+            **self.outside,
         }
 
 

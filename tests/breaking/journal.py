@@ -12,6 +12,7 @@ from django.utils.functional import cached_property
 from tests.breaking.wire import OK, UNAVAILABLE, Call, Reply
 
 BEGUN, ATTEMPTED, DECIDED, SURPRISED = "begun", "attempted", "decided", "surprised"
+CORRECTED = "corrected"
 
 
 class Journal:
@@ -30,6 +31,9 @@ class Journal:
 
     def note_decision(self, approval_id: str, decision: str, *, is_repeated: bool) -> None:
         self._write(DECIDED, approval_id=approval_id, decision=decision, is_repeated=is_repeated)
+
+    def note_correction(self, document_id: str) -> None:
+        self._write(CORRECTED, document_id=document_id)
 
     def note_surprise(self, what: str) -> None:
         self._write(SURPRISED, what=what)
@@ -77,6 +81,8 @@ class Testimony:
 
     operations: dict[tuple[str, str], Operation] = field(default_factory=dict)
     decisions: dict[str, str] = field(default_factory=dict)
+    # The credit notes that people were told to have issued.
+    corrections: list[str] = field(default_factory=list)
     repeated_decisions: int = 0
     surprises: list[str] = field(default_factory=list)
 
@@ -99,6 +105,8 @@ def read_testimony(folder: Path) -> Testimony:
 def _take(told: Testimony, line: dict[str, Any]) -> None:
     if line["kind"] == SURPRISED:
         told.surprises.append(line["what"])
+    elif line["kind"] == CORRECTED:
+        told.corrections.append(line["document_id"])
     elif line["kind"] == DECIDED:
         told.decisions[line["approval_id"]] = line["decision"]
         told.repeated_decisions += line["is_repeated"]

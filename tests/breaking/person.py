@@ -29,6 +29,13 @@ class Page(NamedTuple):
     location: str
 
 
+class Correction(NamedTuple):
+    """Whether the answers to a correction were right, and the credit note that was issued by it."""
+
+    is_right: bool
+    issued_id: str = ""
+
+
 class Visit(NamedTuple):
     """The process that is asked, and for how many seconds it is waited for."""
 
@@ -63,26 +70,26 @@ class Person:
         asked = {**fields, "decision": decision, "reason": "", **signed}
         return self._ask(visit, "POST", path, asked).status == HTTPStatus.FOUND
 
-    def correct(self, visit: Visit, document_id: str, percent: int) -> bool:
-        """Take back so much of what is left of an invoice; False for an answer that is wrong.
-
-        Whoever is faster may leave nothing of it.
-        """
+    def correct(self, visit: Visit, document_id: str, percent: int) -> Correction:
+        """Take back so much of what is left of an invoice; whoever is faster may leave nothing."""
         path = f"/documents/{document_id}"
         form = self._read(visit, f"{path}/correct")
         if form.location:
-            return form.location == path
+            return Correction(form.location == path)
         asked = {
             name: _share(text, percent) if name.startswith(QUANTITY) else text
             for name, text in _fields(form).items()
         }
         saved = self._ask(visit, "POST", f"{path}/correct", asked | {"correction_reason": "Less."})
         if saved.status != HTTPStatus.FOUND:
-            return saved.status == HTTPStatus.UNPROCESSABLE_ENTITY
-        path = f"{saved.location.partition('?')[0]}/issue"
+            return Correction(saved.status == HTTPStatus.UNPROCESSABLE_ENTITY)
+        place = saved.location.partition("?")[0]
+        path = f"{place}/issue"
         page = self._read(visit, path)
         issued = self._ask(visit, "POST", path, _fields(page) | self._sign(visit, page))
-        return issued.status in {HTTPStatus.FOUND, HTTPStatus.CONFLICT}
+        if issued.status == HTTPStatus.FOUND:
+            return Correction(is_right=True, issued_id=place.rpartition("/")[2])
+        return Correction(issued.status == HTTPStatus.CONFLICT)
 
     def _sign(self, visit: Visit, page: Page) -> dict[str, str]:
         """Return what the page's script adds to the form, where the page asks for a passkey."""

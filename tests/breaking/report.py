@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tests.breaking.evidence import Evidence
 from tests.breaking.journal import Testimony
@@ -27,6 +27,8 @@ class Report:
     corrected: int
     signed: int
     found: Mapping[str, Sequence[str]]
+    # What the drivers did.
+    driven: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def interrupted(self) -> int:
@@ -56,6 +58,7 @@ class Report:
             "invoices issued": self.issued,
             "credit notes issued": self.corrected,
             "of both signed with a passkey": self.signed,
+            **self.driven,
             **{f"**{name}**": f"**{count}**" for name, count in self.counts.items()},
         }
         cells = [(name, str(value)) for name, value in rows.items()]
@@ -78,6 +81,7 @@ def sum_up(
     found: Mapping[str, Sequence[str]],
     *,
     deeds: Mapping[str, int],
+    driven: Mapping[str, int],
     seconds: float,
 ) -> Report:
     operations = told.operations.values()
@@ -95,4 +99,5 @@ def sum_up(
         corrected=len(evidence.numbered) - len(evidence.issued),
         signed=evidence.signed,
         found=found,
+        driven=driven,
     )

@@ -3,7 +3,8 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -12,6 +13,9 @@ from tempfile import mkdtemp
 from tests.breaking.builds import Build
 from tests.breaking.columns import find_all
 from tests.breaking.crowd import Crowd
+from tests.breaking.drivers.crew import Crew
+from tests.breaking.drivers.driver import Driver, Site
+from tests.breaking.drivers.outside import Outside
 from tests.breaking.grounds import Grounds
 from tests.breaking.habits import Habits
 from tests.breaking.journal import read_testimony
@@ -27,7 +31,10 @@ Progress = Callable[[float, int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How long, or until so many rounds; from which seed; what is served, and who disturbs it."""
+    """How long, or until so many rounds; from which seed; what is served, and who disturbs it.
+
+    The drivers work beside the clients.
+    """
 
     seconds: float
     rounds: float = math.inf
@@ -36,28 +43,47 @@ class Plan:
     is_killing: bool = True
     habits: Habits = field(default_factory=Habits)
     build: Build = Build.SOUND
+    drivers: Sequence[type[Driver]] = ()
 
 
 def break_service(grounds: Grounds, plan: Plan, *, progress: Progress) -> Report:
     """Break the service for as long as planned and return what was found."""
     logs = Path(mkdtemp(prefix=f"logs-{plan.build.name}-", dir=grounds.folder))
-    with grounds.serve(plan.build, count=plan.servers) as servers:
+    with ExitStack() as stack:
+        outside = Outside(logs, _choices(plan, "outside"))
+        stack.callback(outside.close)
+        grounds.outside.update(outside.environment)
+        servers = stack.enter_context(grounds.serve(plan.build, count=plan.servers))
         killer = Killer(grounds, servers, _choices(plan, "killer"))
         crowd = Crowd(grounds.facts, servers, logs, seed=plan.seed, habits=plan.habits)
+        site = Site(
+            servers=servers,
+            facts=grounds.facts,
+            folder=logs,
+            outside=outside,
+            environment=grounds.environment,
+            seed=plan.seed,
+            build=plan.build,
+            is_killing=plan.is_killing,
+        )
+        crew = Crew(site, plan.drivers)
         begun = time.monotonic()
-        with crowd:
+        with crew, crowd:
             for passed in _count_seconds(plan, crowd):
                 progress(passed, crowd.rounds)
                 if plan.is_killing:
                     killer.strike()
+            crew.stop()
             killer.rest()
             crowd.finish()
+            crew.settle()
         seconds = time.monotonic() - begun
         told, evidence = read_testimony(logs), grounds.read_evidence()
         effects = grounds.fault.effects(servers)
         only_here = grounds.fault.columns(grounds.url)
-    found = {**find_all(evidence, told), **only_here}
-    return sum_up(told, evidence, found, deeds={**killer.done, **effects}, seconds=seconds)
+        found = {**find_all(evidence, told), **only_here, **crew.find(grounds.url)}
+    deeds = {**killer.done, **effects}
+    return sum_up(told, evidence, found, deeds=deeds, driven=crew.counts(), seconds=seconds)
 
 
 def _count_seconds(plan: Plan, crowd: Crowd) -> Iterator[float]:

@@ -110,6 +110,7 @@ def with_approval(**facts: Any) -> dict[str, Any]:
 
 SOUND, _ = sound_run()
 COPY = issued(2)._replace(id="d3", number=None, lock_version=1)
+CREDIT_NOTE = issued(1)._replace(id="n", number="CN-1", series_id="cn")
 ANOTHER_NUMBER = {"number": "INV-2026-0001", "series_value": 1}
 # What is wrong in the database, and which columns count it how often.
 WRONG = {
@@ -141,9 +142,14 @@ WRONG = {
     "the event of a call gone": ({"events": SOUND.events[1:]}, {"audit orphans": 2}),
     "the event of a decision gone": ({"events": SOUND.events[:-1]}, {"audit orphans": 1}),
     "a broken chain": ({"breaks": ["c 7: an event is missing here"]}, {"audit breaks": 1}),
-    "a credit note without its event, which the administration has": (
-        {"corrections": [issued(1)._replace(id="n", number="CN-1", series_id="cn")]},
-        {},
+    "a credit note with its event": ({"corrections": [CREDIT_NOTE], "by_hand": ["n"]}, {}),
+    "a credit note without its event": (
+        {"corrections": [CREDIT_NOTE]},
+        {"credit notes without their event": 1},
+    ),
+    "two events of a credit note": (
+        {"corrections": [CREDIT_NOTE], "by_hand": ["n", "n"]},
+        {"credit notes without their event": 1},
     ),
     "more taken back than there was": (
         {"rests": [Rest("invoice INV-2026-0001", 0), Rest("line 7", -1)]},
@@ -169,11 +175,13 @@ def test_a_column_counts_what_clients_were_told_wrong():
     told.operations["c", "issue-2"] = replace(told.operations["c", "issue-2"], replies=[])
     told.operations["c", "create-1"].replies.append(Reply(outcome="conflict", request_id="page"))
     told.surprises.append("an answer that the interface does not allow")
+    told.corrections.append("n")
     assert count(evidence, told) == NOTHING | {
         "ghosts": 2,
         "calls never answered": 1,
         "diverging replays": 1,
         "wrong answers": 1,
+        "credit notes lost": 1,
     }
 
 
