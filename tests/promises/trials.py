@@ -36,7 +36,7 @@ class Trials:
             self._free.put(copy)
         self._pool = ThreadPoolExecutor(max_workers=len(copies))
 
-    def find_not_green(self, guards: Iterable[Guard]) -> dict[tuple[str, str], bool]:
+    def find_not_green(self, guards: Iterable[Guard]) -> list[tuple[str, str]]:
         """Run all tests with all guards; return database and name of those that do not pass."""
         wanted = {
             name: sorted({test for each in guards if each.database == name for test in each.tests})
@@ -47,11 +47,11 @@ class Trials:
             for name, tests in wanted.items()
             if tests
         }
-        return {
-            (name, test): True
+        return [
+            (name, test)
             for future, name in running.items()
             for test in find_not_green(wanted[name], *future.result())
-        }
+        ]
 
     def remove(self, guards: Iterable[Guard]) -> Iterator[Verdict]:
         """Remove each guard by itself, and yield what was seen, as it becomes known."""
