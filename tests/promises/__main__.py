@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Collection
+from contextlib import closing
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -59,20 +60,21 @@ def _try_all(folder: Path, guards: list[Guard], *, jobs: int) -> list[Verdict]:
         _say(f"{len(guards)} guards. Copying the project, and migrating databases.")
         copies = [Copy(folder / f"copy_{number}") for number in range(1, jobs + 1)]
         databases.migrate(copies[0].project)
-        trials = Trials(copies, databases)
-        _say("Running their tests with all guards in place.")
-        not_green = trials.find_not_green(guards)
-        for database, test in not_green:
-            _say(f"NOT GREEN on {database}, with all guards: {test}")
-        verdicts = [_spoiled(each) for each in guards if _is_spoiled(each, not_green)]
-        sound = [each for each in guards if not _is_spoiled(each, not_green)]
-        for verdict in trials.remove(sound):
-            verdicts.append(verdict)
-            seen = verdict.fault or "red"
-            _say(
-                f"{len(verdicts):>4} of {len(guards)}  {verdict.seconds:5.1f} s  "
-                f"{verdict.guard.name}: {seen}"
-            )
+        with closing(Trials(copies, databases)) as trials:
+            return _try_each(guards, trials)
+
+
+def _try_each(guards: list[Guard], trials: Trials) -> list[Verdict]:
+    _say("Running their tests with all guards in place.")
+    not_green = trials.find_not_green(guards)
+    for database, test in not_green:
+        _say(f"NOT GREEN on {database}, with all guards: {test}")
+    verdicts = [_spoiled(each) for each in guards if _is_spoiled(each, not_green)]
+    sound = [each for each in guards if not _is_spoiled(each, not_green)]
+    for verdict in trials.remove(sound):
+        verdicts.append(verdict)
+        place = f"{len(verdicts):>4} of {len(guards)}  {verdict.seconds:5.1f} s"
+        _say(f"{place}  {verdict.guard.name}: {verdict.fault or 'red'}")
     return verdicts
 
 

@@ -34,7 +34,7 @@ class Databases:
         """Make them, at the same time; raises RuntimeError if one cannot be migrated."""
         self._execute(f"CREATE DATABASE {TEMPLATE}")
         urls = [f"sqlite:///{self.sqlite}", self._cluster.url(database=TEMPLATE)]
-        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+        command = [sys.executable, "manage.py", "migrate", "--verbosity", "0", "--skip-checks"]
         started = [
             subprocess.Popen(command, cwd=copy, env=os.environ | SETTINGS | {"DATABASE_URL": url})  # noqa: S603  our own command
             for url in urls
@@ -79,7 +79,7 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.name, self.project = folder.name, folder / "project"
-        self.folder = folder
+        self.folder, self.output = folder, folder / "output.txt"
         shutil.copytree(PROJECT_FOLDER, self.project, ignore=LEFT_OUT, symlinks=True)
         (self.project / ".venv").symlink_to(Path(sys.prefix), target_is_directory=True)
 

@@ -1,8 +1,8 @@
 """The promises, their guards, and what shows that each guard is needed: read from `*.toml`.
 
-A file is a theme with a title and promises. A promise is a sentence of a document, and has guards. A
-guard can be removed by replacing exact texts of the code, or by SQL in the test's database, and names
-the tests that have to fail then.
+A file is a theme with a title and promises. A promise is a sentence of a document, and has guards.
+A guard can be removed by replacing exact texts of the code, or by SQL in the test's database, and
+names the tests that have to fail then.
 """
 
 import tomllib
@@ -15,7 +15,7 @@ from typing import Any
 from config.environment import PROJECT_FOLDER
 
 FOLDER = Path(__file__).parent
-# What a test raises whose assertion fails: pytest's own class says that nothing was raised or warned.
+# What a test raises whose assertion fails; `Failed` is pytest's own, where nothing was raised.
 ASSERTIONS = ("AssertionError", "Failed")
 
 

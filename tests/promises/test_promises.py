@@ -19,7 +19,7 @@ from tests.promises.rows import (
     read_source,
     read_themes,
 )
-from tests.promises.verdicts import Verdict, find_not_green, judge
+from tests.promises.verdicts import Case, Verdict, find_not_green, judge
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
@@ -130,7 +130,9 @@ GUARD = Guard(
 )
 
 
-def case(test: str, outcome: str = "failed", raised: str = "", when: str = "call") -> dict[str, str]:
+def case(
+    test: str, outcome: str = "failed", raised: str = "", when: str = "call"
+) -> dict[str, str]:
     return {"id": f"t.py::{test}", "outcome": outcome, "raised": raised, "when": when}
 
 

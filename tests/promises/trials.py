@@ -1,12 +1,10 @@
-"""Runs tests in a copy of the project: with all guards, and without one after another."""
+"""Runs tests in copies of the project: with all guards, and without one after another."""
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -14,27 +12,33 @@ from tests.environment import DATABASES
 from tests.promises.grounds import Copy, Databases
 from tests.promises.rows import Guard
 from tests.promises.verdicts import Case, Verdict, find_not_green, judge
+from tests.promises.workshop import HUNG, Workshop
 
 # A lock that is gone may let a test wait for ever.
-SECONDS_OF_A_TRIAL = 240
-SECONDS_OF_ALL = 1800
-HUNG = -1
+SECONDS_OF_A_TRIAL = 300
+SECONDS_OF_ALL = 3600
 
-PYTEST = (
-    *("-m", "pytest", "-q", "-n", "0", "--reuse-db", "--tb=short", "--show-capture=no"),
+ARGUMENTS = (
+    *("-q", "-n", "0", "--reuse-db", "--tb=short", "--show-capture=no"),
     *("-p", "tests.promises.reporting", "-p", "no:randomly", "-p", "no:cacheprovider"),
 )
 
 
 class Trials:
-    """As many trials at a time as there are copies."""
+    """As many trials at a time as there are copies, each with its own workshop."""
 
     def __init__(self, copies: Sequence[Copy], databases: Databases) -> None:
         self._databases = databases
-        self._free: SimpleQueue[Copy] = SimpleQueue()
-        for copy in copies:
-            self._free.put(copy)
+        self._all = [(each, Workshop(each.project, each.output)) for each in copies]
+        self._free: SimpleQueue[tuple[Copy, Workshop]] = SimpleQueue()
+        for pair in self._all:
+            self._free.put(pair)
         self._pool = ThreadPoolExecutor(max_workers=len(copies))
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        for _, workshop in self._all:
+            workshop.close()
 
     def find_not_green(self, guards: Iterable[Guard]) -> list[tuple[str, str]]:
         """Run all tests with all guards; return database and name of those that do not pass."""
@@ -70,39 +74,25 @@ class Trials:
         self, database: str, tests: Sequence[str], *, seconds: int, without: Guard | None = None
     ) -> tuple[int, list[Case]]:
         """Return pytest's status, and how each test ended."""
-        copy = self._free.get()
-        try:
-            with copy.without(without.edits if without else ()):
-                sql = without.sql if without else ""
-                variables = self._databases.start_from(
-                    database, name=copy.name, sql=sql, folder=copy.folder
-                )
-                return _run_tests(copy, database, tests, variables, seconds)
-        finally:
-            self._free.put(copy)
-
-
-def _run_tests(
-    copy: Copy, database: str, tests: Sequence[str], variables: dict[str, str], seconds: int
-) -> tuple[int, list[Case]]:
-    report = copy.folder / "report.json"
-    report.unlink(missing_ok=True)
-    command = [sys.executable, *PYTEST, "--database", database, *tests]
-    environment = os.environ | variables | {"PROMISES_REPORT": str(report)}
-    with (copy.folder / "output.txt").open("ab") as output:
-        try:
-            done = subprocess.run(  # noqa: S603  our own command
-                command,
-                cwd=copy.project,
-                env=environment,
-                stdout=output,
-                stderr=output,
-                timeout=seconds,
-                check=False,
+        with self._take() as (copy, workshop), copy.without(without.edits if without else ()):
+            report = copy.folder / "report.json"
+            report.unlink(missing_ok=True)
+            sql = without.sql if without else ""
+            variables = self._databases.start_from(
+                database, name=copy.name, sql=sql, folder=copy.folder
             )
-        except subprocess.TimeoutExpired:
-            return HUNG, []
-    return done.returncode, _read_report(report)
+            arguments = [*ARGUMENTS, "--database", database, *tests]
+            variables["PROMISES_REPORT"] = str(report)
+            status = workshop.run(arguments, variables, seconds)
+            return status, _read_report(report)
+
+    @contextmanager
+    def _take(self) -> Iterator[tuple[Copy, Workshop]]:
+        pair = self._free.get()
+        try:
+            yield pair
+        finally:
+            self._free.put(pair)
 
 
 def _read_report(report: Path) -> list[Case]:
