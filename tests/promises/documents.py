@@ -16,9 +16,9 @@ HEAD = """\
 # What is promised, and what keeps it
 
 Each promise is a sentence of a document. What keeps it is a guard: a trigger or a constraint of the
-database, a lock, a conditional update, or a check. `./dev guards` removes one guard after another in
-a copy of the project, and demands that each test named beside it fails, by what it asserts. Of the
-last run `{result}` has the date and the figures; `./dev guards --only NAME` tries one guard.
+database, a lock, a conditional update, or a check. `./dev guards` removes one guard after another
+in a copy of the project, and demands that each test named beside it fails, by what it asserts. Of
+the last run `{result}` has the date and the figures; `./dev guards --only NAME` tries one guard.
 
 Where guards stand behind one another, each is removed by itself if a test can tell the difference,
 and otherwise both. The rows are in `tests/promises/`, by theme; `python -m tests.promises --write`

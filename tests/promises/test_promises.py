@@ -130,9 +130,7 @@ GUARD = Guard(
 )
 
 
-def case(
-    test: str, outcome: str = "failed", raised: str = "", when: str = "call"
-) -> dict[str, str]:
+def case(test: str, outcome: str = "failed", *, raised: str = "", when: str = "call") -> Case:
     return {"id": f"t.py::{test}", "outcome": outcome, "raised": raised, "when": when}
 
 

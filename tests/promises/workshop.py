@@ -19,6 +19,9 @@ from typing import Any
 HUNG = -1
 LOOK_AGAIN_SECONDS = 0.05
 
+# With it, every run would compile all modules anew.
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+
 # Without pytest's own plugins, whose assertions it has to rewrite as they are loaded, and without
 # what reads Django's settings.
 LIBRARIES = (
@@ -38,6 +41,7 @@ class Workshop:
             self._process = subprocess.Popen(  # noqa: S603  our own command
                 [sys.executable, "-m", "tests.promises.workshop", str(output)],
                 cwd=folder,
+                env={name: value for name, value in os.environ.items() if name != NO_BYTECODE},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

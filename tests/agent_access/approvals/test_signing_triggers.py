@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from django.db import IntegrityError, connection
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from agent_access.passkeys.models import Passkey, Signature
@@ -82,5 +82,6 @@ def test_no_statement_replaces_a_passkey(signed) -> None:
 def test_an_act_has_one_signature(signed) -> None:
     columns = ", ".join(columns_of(Signature))
     others = columns.replace("id", f"{OTHER_ID}::uuid", 1)
-    with pytest.raises(IntegrityError, match="agent_passkeys_one_signature"):
+    told = pytest.raises(IntegrityError, match="agent_passkeys_one_signature")
+    with told, transaction.atomic():
         execute(f"INSERT INTO {SIGNATURES} ({columns}) SELECT {others} FROM {SIGNATURES}")  # noqa: S608  our own words
