@@ -19,8 +19,8 @@ from typing import Any
 HUNG = -1
 LOOK_AGAIN_SECONDS = 0.05
 
-# With it, every run would compile all modules anew.
-NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+# Of a developer's shell: with the first, every run would compile all modules anew.
+LEFT_OUT = ("PYTHONDONTWRITEBYTECODE", "PYTEST_ADDOPTS")
 
 # Without pytest's own plugins, whose assertions it has to rewrite as they are loaded, and without
 # what reads Django's settings.
@@ -41,7 +41,7 @@ class Workshop:
             self._process = subprocess.Popen(  # noqa: S603  our own command
                 [sys.executable, "-m", "tests.promises.workshop", str(output)],
                 cwd=folder,
-                env={name: value for name, value in os.environ.items() if name != NO_BYTECODE},
+                env={name: value for name, value in os.environ.items() if name not in LEFT_OUT},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
