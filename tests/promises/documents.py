@@ -66,10 +66,10 @@ def _tell_guard(guard: Guard) -> str:
 
 
 def write_result(verdicts: Sequence[Verdict], *, seconds: float) -> str:
-    """Return the table of a run: how many guards of each kind were removed and noticed."""
-    removed = Counter(each.guard.kind for each in verdicts)
-    noticed = Counter(each.guard.kind for each in verdicts if not each.fault)
-    rows = [f"| {kind} | {count} | {noticed[kind]} |" for kind, count in sorted(removed.items())]
+    """Return the table of a run: how many guards of each theme were removed and noticed."""
+    removed = Counter(each.guard.theme for each in verdicts)
+    noticed = Counter(each.guard.theme for each in verdicts if not each.fault)
+    rows = [f"| {theme} | {count} | {noticed[theme]} |" for theme, count in removed.items()]
     total = f"| **all** | **{removed.total()}** | **{noticed.total()}** |"
     day, python = f"{datetime.now(UTC):%Y-%m-%d}", platform.python_version()
     told = f"{day}, {seconds / 60:.1f} minutes, Python {python}."

@@ -45,6 +45,7 @@ class Guard:
     """
 
     name: str
+    theme: str
     kind: str
     path: str
     where: str
@@ -89,19 +90,22 @@ def read_promises() -> Iterator[Promise]:
 
 def _read_theme(path: Path) -> Theme:
     found = tomllib.loads(path.read_text(encoding="utf-8"))
-    return Theme(title=found["title"], promises=[_read_promise(each) for each in found["promise"]])
+    return Theme(
+        title=found["title"],
+        promises=[_read_promise(each, found["title"]) for each in found["promise"]],
+    )
 
 
-def _read_promise(row: Mapping[str, Any]) -> Promise:
+def _read_promise(row: Mapping[str, Any], theme: str) -> Promise:
     name = row["name"]
     guards = [
-        _read_guard(name if place == 1 else f"{name}.{place}", each)
+        _read_guard(name if place == 1 else f"{name}.{place}", theme, each)
         for place, each in enumerate(row["guard"], start=1)
     ]
     return Promise(name=name, sentence=row["sentence"], said_in=row["said_in"], guards=guards)
 
 
-def _read_guard(name: str, row: Mapping[str, Any]) -> Guard:
+def _read_guard(name: str, theme: str, row: Mapping[str, Any]) -> Guard:
     first = [row] if "before" in row else []
     edits = [
         Edit(path=each.get("path", row["path"]), before=each["before"], after=each["after"])
@@ -109,6 +113,7 @@ def _read_guard(name: str, row: Mapping[str, Any]) -> Guard:
     ]
     return Guard(
         name=name,
+        theme=theme,
         kind=row["kind"],
         path=row["path"],
         where=row["where"],

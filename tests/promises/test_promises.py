@@ -118,6 +118,7 @@ def test_what_was_removed_is_put_back(tmp_path: Path, monkeypatch: pytest.Monkey
 
 GUARD = Guard(
     name="notes",
+    theme="Notes",
     kind="check",
     path="notes.py",
     where="check",
@@ -174,9 +175,9 @@ def test_a_test_is_green_that_ran_and_failed_nowhere() -> None:
     assert find_not_green(GUARD.tests, 4, []) == GUARD.tests
 
 
-def test_a_run_is_told_by_kinds_of_guards() -> None:
+def test_a_run_is_told_by_themes() -> None:
     verdicts = [Verdict(guard=GUARD, fault=""), Verdict(guard=GUARD, fault="stays green")]
     table = write_result(verdicts, seconds=90)
-    assert "| check | 2 | 1 |" in table
+    assert "| Notes | 2 | 1 |" in table
     assert "| **all** | **2** | **1** |" in table
     assert "1.5 minutes" in table
