@@ -126,6 +126,16 @@ def test_requests_prepared_at_the_same_moment_are_one_card(delegate, draft):
     assert ApprovalRequest.objects.standing().count() == 1
 
 
+def test_a_rejection_is_one_of_all_by_which_the_agent_asks_for_the_same(delegate, draft):
+    maker = make_connection_ref("Ledger agent")
+    before = prepare(draft, user=delegate, connection=maker)
+    again = prepare(draft, user=delegate, connection=maker)
+    another = prepare(draft, user=delegate)
+    again.decide(Decision.REJECTED)
+    assert before.read().state == ApprovalState.REJECTED
+    assert another.read().state == ApprovalState.PENDING
+
+
 @pytest.mark.django_db(transaction=True)
 def test_requests_are_prepared_while_others_for_the_same_are_rejected(delegate, draft):
     """Neither waits in a circle: who decides locks requests before the draft."""

@@ -8,7 +8,11 @@ import pytest
 from django.db import IntegrityError
 
 from agent_access.approvals import engine
-from agent_access.approvals.errors import ApprovalNotFoundError, DecisionNotAllowedError
+from agent_access.approvals.errors import (
+    ApprovalNotFoundError,
+    ApprovalStateError,
+    DecisionNotAllowedError,
+)
 from agent_access.approvals.models import ApprovalRequest, Decision
 from invoicing.access import Permission
 from invoicing.errors import ConflictError
@@ -134,3 +138,14 @@ def test_where_a_lock_fails_a_draft_that_moved_on_leaves_its_approval_unexecuted
     Document.objects.update(lock_version=prepared.document.lock_version + 1)
     monkeypatch.setattr(engine, "lock_approval", lambda *_, **__: held)
     refuse(ConflictError, prepared.execute)
+
+
+def test_an_execution_that_waits_past_the_window_is_expired(prepared):
+    """The clock is read again after the last lock, for which it may have waited."""
+    prepared.decide()
+    moments = iter([A_MINUTE_LATER, TEN_MINUTES_LATER])
+    before = take_snapshot()
+    with pytest.raises(ApprovalStateError) as refusal:
+        prepared.execute(clock=lambda: next(moments))
+    assert refusal.value.state == "expired"
+    assert take_snapshot() == before

@@ -13,7 +13,7 @@ from agent_access.approvals.errors import ApprovalStateError
 from agent_access.approvals.models import ApprovalRequest, Decision
 from invoicing.errors import ConflictError
 from invoicing.identifiers import new_id
-from invoicing.locks import lock_record
+from invoicing.locks import lock_draft, lock_record
 from invoicing.models import Company, Customer, Document, Line, NumberSeries, User
 from invoicing.sample_company.loading import CompanyExistsError, load_sample_company
 from invoicing.services.issuing import issue_document
@@ -70,6 +70,27 @@ def test_an_approval_is_locked_before_its_document_and_that_before_its_customer(
             encounter.come(lambda: lock_approval(pk, seen_by=None))
 
     run_together([hold_the_document, lock_all])
+
+
+def test_a_draft_is_locked_with_its_customer() -> None:
+    """So that the name that was compared with what was approved is the one that is frozen."""
+    draft = make_draft()
+
+    def is_free() -> bool:
+        try:
+            with transaction.atomic():
+                Customer.objects.select_for_update(nowait=True).get()
+        except OperationalError:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(is_free).result()
+        with transaction.atomic():
+            lock_draft(draft.pk, visible_to=None)
+            assert not thread.submit(is_free).result()
 
 
 def test_a_line_added_by_hand_cannot_overtake_an_issue_under_way() -> None:
