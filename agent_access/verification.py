@@ -1,10 +1,9 @@
 """Proof of the audit chains: every event is what was written, in its place, and none is missing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
 from typing import Any
 
 from django.db import DatabaseError, transaction
@@ -197,21 +196,21 @@ def _verify_chain(chain: str, start: Position, kept: Sequence[Position], part: P
     if part == WHOLE:
         return _verify_range(chain, start, None, known)
     reached = start
-    for begin, end in pairwise(_borders(chain, start)):
+    borders = list(_borders(chain, start))
+    for begin, end in zip(borders, [*borders[1:], None], strict=True):
         if part.has(begin // BLOCK_SIZE):
             before = start if begin == start.sequence else _read_position(chain, begin)
             reached = _verify_range(chain, before, end, known)
     return reached
 
 
-def _borders(chain: str, start: Position) -> Iterator[int | None]:
-    """Yield between which numbers the blocks of a chain are; nothing bounds the last one."""
+def _borders(chain: str, start: Position) -> Iterator[int]:
+    """Yield after which numbers the blocks of a chain begin; nothing bounds the last one."""
     events = AuditEvent.objects.filter(chain=chain).order_by("-sequence")
     last = events.values_list("sequence", flat=True).first() or 0
     yield start.sequence
     first_border = (start.sequence // BLOCK_SIZE + 1) * BLOCK_SIZE
     yield from range(first_border, max(last, _read_head(chain).sequence) + 1, BLOCK_SIZE)
-    yield None
 
 
 def _verify_range(chain: str, start: Position, end: int | None, known: Known) -> Position:
@@ -263,7 +262,8 @@ def _read_batch(chain: str, *, after: int, end: int | None) -> list[dict[str, An
     events = AuditEvent.objects.filter(chain=chain, sequence__gt=after)
     if end is not None:
         events = events.filter(sequence__lte=end)
-    return list(events.order_by("sequence").values()[:BATCH_SIZE])
+    rows: Iterable[dict[str, Any]] = events.order_by("sequence").values()[:BATCH_SIZE]
+    return list(rows)
 
 
 def _read_head(chain: str) -> Position:

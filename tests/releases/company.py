@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from agent_access.audit import SYSTEM
 from agent_access.connections import ConnectionRequest, create_connection, revoke_connection
-from agent_access.models import RevokedReason
+from agent_access.models import Connection, RevokedReason
 from agent_access.switches import turn_access, turn_sign_in
 from agent_access.tools import registry
 from invoicing.access import Permission
@@ -146,10 +146,10 @@ def connect(cast: Cast) -> tuple[dict[str, Agent], dict[str, str]]:
     agents = {}
     for name in ("pasted", "ended"):
         asked = ConnectionRequest(user=cast.person, scopes=registry.scopes, days=DAYS, name=name)
-        connection, credential = create_connection(asked)
-        agents[name] = Agent(name, credential)
+        agents[name] = Agent(name, create_connection(asked)[1])
     agents["ended"].call("drafts.create", cast.draft_body, key="draft")
-    revoke_connection(connection.pk, reason=RevokedReason.OWNER_REVOKED)
+    ended = Connection.objects.get(name="ended")
+    revoke_connection(ended.pk, reason=RevokedReason.OWNER_REVOKED)
     tokens = sign_in(cast)
     return agents | {"signed in": Agent("signed in", tokens["access_token"])}, tokens
 

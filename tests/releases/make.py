@@ -94,8 +94,8 @@ def serve(database: str, place: Path) -> Iterator[tuple[str, Cluster | None]]:
     if binaries is None:
         raise SystemExit("No PostgreSQL was found (PG_BIN, wheel, system).")
     with run_cluster(binaries, place / "postgresql") as cluster:
-        psql = [cluster.binaries / "createdb", "--maintenance-db", cluster.url(database="postgres")]
-        run(*psql, "invoicing", at=place)
+        where = cluster.url(database="postgres")
+        run(cluster.binaries / "createdb", "--maintenance-db", where, "invoicing", at=place)
         yield cluster.url(), cluster
 
 

@@ -115,7 +115,8 @@ def test_a_repeated_write_gets_the_first_answer_byte_for_byte(upgraded):
 
 def repeat(upgraded, call) -> Answer:
     agent = upgraded.agent(call["agent"])
-    return agent.call(call["tool"], call["arguments"], id=call["id"], key=call["key"])
+    answer: Answer = agent.call(call["tool"], call["arguments"], id=call["id"], key=call["key"])
+    return answer
 
 
 def test_what_has_ended_stays_ended(upgraded):

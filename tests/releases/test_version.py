@@ -16,16 +16,17 @@ pytestmark = pytest.mark.sqlite
 VERSION = tomllib.loads((PROJECT_FOLDER / "pyproject.toml").read_text())["project"]["version"]
 
 
-def read(name):
-    return (PROJECT_FOLDER / name).read_text(encoding="utf-8")
+def read(name: str, pattern: str = "(?s)(.*)") -> str:
+    found = re.search(pattern, (PROJECT_FOLDER / name).read_text(encoding="utf-8"))
+    return found[1] if found else ""
 
 
 def test_every_file_that_says_the_version_says_the_same():
     assert {
         "agent_access": agent_access.__version__,
         "invoicing": invoicing.__version__,
-        "image": re.search(r"image: agent-invoicing:(\S+)", read("compose.yaml"))[1],
-        "wheel": re.search(r"django_agent_access-([0-9.]+)-py3", read("agent_access/README.md"))[1],
+        "image": read("compose.yaml", r"image: agent-invoicing:(\S+)"),
+        "wheel": read("agent_access/README.md", r"django_agent_access-([0-9.]+)-py3"),
         "catalogue": json.loads(read("server.json"))["version"],
         "OpenAPI": json.loads(read("docs/openapi.json"))["info"]["version"],
     } == dict.fromkeys(
