@@ -92,7 +92,7 @@ class People:
     def after_call(self, response: Response, case: Case[Any]) -> None:
         super().after_call(response, case)  # type: ignore[misc]  # that of the machine
         tally["calls of journeys"] += 1
-        if not HTTPStatus(response.status_code).is_success:
+        if response.status_code >= HTTPStatus.MULTIPLE_CHOICES:
             return
         name = case.operation.definition.raw["operationId"]
         if name == "documents_issue_prepare":
