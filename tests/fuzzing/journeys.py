@@ -138,4 +138,4 @@ def run_journeys(credential: str, customers: list[str], *, examples: int, steps:
     drawn = schema.as_state_machine()
     machine: Any = type("Journeys", (People, drawn), {"credential": credential})
     with patch.object(WSGITransport, "send", send_what_is_taken):
-        machine.run(settings=try_hard(examples, stateful_step_count=steps))
+        machine.run(settings=try_hard(examples, long=20, stateful_step_count=steps))
