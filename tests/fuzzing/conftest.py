@@ -13,7 +13,6 @@ from tests.fuzzing.effort import IS_LONG, tally
 from tests.fuzzing.sending import Sender
 from tests.interface.issuing import decide, prepare
 
-
 # Its first journey takes seconds: schemathesis makes a machine of the whole document.
 collect_ignore = [] if IS_LONG else ["test_journeys.py"]
 

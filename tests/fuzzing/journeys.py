@@ -72,7 +72,7 @@ class People:
 
     def setup(self) -> None:
         self.atomic = transaction.atomic()
-        self.atomic._from_testcase = True
+        self.atomic._from_testcase = True  # type: ignore[attr-defined]  # the views require to be outermost
         self.atomic.__enter__()
         self.prepared: list[Told] = []
         self.approved: set[str] = set()
