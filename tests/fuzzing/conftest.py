@@ -9,9 +9,12 @@ import pytest
 
 from tests.agents import HttpAgent
 from tests.factories import TeamFactory, make_draft
-from tests.fuzzing.effort import tally
+from tests.fuzzing.effort import IS_LONG, tally
 from tests.fuzzing.sending import Sender
 from tests.interface.issuing import decide, prepare
+
+# Its first journey takes seconds: schemathesis makes a machine of the whole document.
+collect_ignore = [] if IS_LONG else ["test_journeys.py"]
 
 
 @pytest.fixture(autouse=True)

@@ -30,7 +30,20 @@ IDS = (
     *(1, 0, -1, 2**63, 2**64 - 1, -(2**63), "a", "", "1", "\x00", "é\u2028", "x" * 5000),
     *("</script>", "__proto__"),
 )
-NO_IDS = (None, True, False, 1.5, 1.0, 1e300, [], [1], {}, {"id": 1}, 2**64, -(2**63) - 1)
+NO_IDS: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    1.5,
+    1.0,
+    1e300,
+    [],
+    [1],
+    {},
+    {"id": 1},
+    2**64,
+    -(2**63) - 1,
+)
 
 # What a client may say of the answer it wants, of sessions and of streams: none of it counts.
 UNHEARD = {
@@ -165,7 +178,7 @@ def notifications(draw: Draw, calls: list[dict[str, Any]]) -> Sent:
         | st.dictionaries(ODD_TEXTS, st.sampled_from(BOUNDARIES), max_size=3)
     )
     method = draw(st.sampled_from((*NOTIFICATIONS, *METHODS)) | st.sampled_from(BOUNDARY_TEXTS))
-    message = {"jsonrpc": "2.0", "method": method, "params": {**params}}
-    message["params"].pop("_meta", None)
+    kept = {name: value for name, value in params.items() if name != "_meta"}
+    message = {"jsonrpc": "2.0", "method": method, "params": kept}
     version = draw(st.sampled_from(VERSIONS))
     return Sent(message, version, {"MCP-Protocol-Version": version})

@@ -17,6 +17,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngImageFile, PngInfo
 
 from invoicing.customer_imports.columns import HEADERS
+from invoicing.customer_imports.planning import Outcome
 from invoicing.customer_imports.reading import (
     MAX_COLUMNS,
     FileUnreadableError,
@@ -132,7 +133,7 @@ def test_a_logo_is_a_picture_and_nothing_else_or_it_is_refused():
         assert (kept.mode, kept.info, kept.n_frames) == ("RGBA", {}, 1)
         kept.load()
         # Of the kept file all is the picture: what is read of it again is the same file.
-        assert read_logo(logo.png).digest == logo.digest
+        assert read_logo(bytes(logo.png)).digest == logo.digest
         for hidden in (b"Milo", b"<script>", b"%PDF", b"PK\x03\x04"):
             assert hidden not in logo.png
 
@@ -165,7 +166,7 @@ def spoilt_tables(draw: st.DrawFn) -> bytes:
     headers = draw(st.lists(st.sampled_from(known) | CELLS, min_size=1, max_size=6))
     rows = draw(st.lists(st.lists(CELLS | ODD_TEXTS, max_size=7), max_size=5))
     text = StringIO(newline="")
-    quoting = draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
+    quoting: Any = draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
     ends = draw(st.sampled_from(["\r\n", "\n", "\r", "\n\n"]))
     separator = draw(st.sampled_from(",;\t|"))
     writer = csv.writer(text, delimiter=separator, quoting=quoting, lineterminator=ends)
@@ -219,8 +220,8 @@ def test_what_is_imported_is_what_was_shown_and_the_same_file_changes_nothing(de
             assert not CustomerImport.objects.exists()
             return
         plan = plan_import(delegate, waiting)
-        new = len(plan.having("new"))
-        changed = [row.customer.pk for row in plan.having("changed")]
+        new = len(plan.having(Outcome.NEW))
+        changed = [row.customer.pk for row in plan.having(Outcome.CHANGED)]
         if not new and not changed:
             return
         list(start(delegate, waiting))
@@ -228,8 +229,8 @@ def test_what_is_imported_is_what_was_shown_and_the_same_file_changes_nothing(de
         assert all("\0" not in text for each in customers() for text in each)
         again = keep_file(delegate, name="kunden.csv", content=content)
         later = plan_import(delegate, again)
-        assert not later.having("new")
-        assert not later.having("changed")
+        assert not later.having(Outcome.NEW)
+        assert not later.having(Outcome.CHANGED)
 
     fuzz()
 
