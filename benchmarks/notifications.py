@@ -82,7 +82,7 @@ def push_service() -> Iterator[Any]:
 
     settings.AGENT_ACCESS |= {"REACHES_LOOPBACK": True}
     outgoing.make_tls_context = make_context
-    outgoing.resolve = lambda *_: ["127.0.0.1"]  # type: ignore[assignment]  # whatever the name
+    outgoing.resolve = lambda *_: ["127.0.0.1"]  # whatever the name
     with run_push_service(authority) as service:
         yield service
 

@@ -33,10 +33,14 @@ class Command(OperatorCommand):
 
     @override
     def add_arguments(self, parser: ArgumentParser) -> None:
-        heads = {"type": Path, "metavar": "FILE"}
-        parser.add_argument("--expect", **heads, help="heads that an earlier run printed")
         parser.add_argument(
-            "--since", **heads, help="such heads, up to which the chains are not walked again"
+            "--expect", type=Path, metavar="FILE", help="heads that an earlier run printed"
+        )
+        parser.add_argument(
+            "--since",
+            type=Path,
+            metavar="FILE",
+            help="such heads, up to which the chains are not walked again",
         )
         parser.add_argument(
             "--part",
