@@ -12,6 +12,9 @@ from config.environment import PROJECT_FOLDER
 FOLDER = PROJECT_FOLDER / "var" / "prove"
 
 
+FAULTS = ("pytest", "tests/breaking/prove_faults.py", "--database", "postgresql")
+
+
 @dataclass(frozen=True)
 class Part:
     """One command, and what its success shows."""
@@ -30,7 +33,14 @@ def parts(minutes: float, seed: int) -> list[Part]:
         Part("slow tests, PostgreSQL", "tests marked `prove` pass", (*slow, "postgresql")),
         Part("clients", "official MCP suite and clients", ("pytest", "tests/mcp_clients")),
         Part("fuzz", "no input fails or leaks", ("tests.fuzzing", *timed)),
+        Part("races", "two acts at once do what one after the other does", ("tests.races", *timed)),
+        Part("guards", "without a guard its tests fail", ("tests.promises",)),
+        Part("releases", "former databases keep what was promised", ("tests.releases",)),
+        Part("restore", "a restore to a moment loses nothing before it", ("tests.rehearsal",)),
         Part("break", "nothing is lost, doubled or torn", ("tests.breaking", *timed)),
+        Part("harness", "wrong builds are found out", ("tests.breaking.detection",)),
+        Part("faults", "what bears no fault is found out", FAULTS),
+        Part("scale", "the measurements of scale run, small", ("benchmarks.scale", "--small")),
     ]
 
 
