@@ -1,6 +1,6 @@
 """Proof of the audit chains: every event is what was written, in its place, and none is missing."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -262,7 +262,7 @@ def _read_batch(chain: str, *, after: int, end: int | None) -> list[dict[str, An
     events = AuditEvent.objects.filter(chain=chain, sequence__gt=after)
     if end is not None:
         events = events.filter(sequence__lte=end)
-    rows: Iterable[dict[str, Any]] = events.order_by("sequence").values()[:BATCH_SIZE]
+    rows: Any = events.order_by("sequence").values()[:BATCH_SIZE]
     return list(rows)
 
 
