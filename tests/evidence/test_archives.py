@@ -88,7 +88,8 @@ def go_on() -> None:
 
 
 def problems(file: Path, *before: Path, heads: Path | None = None) -> list[str]:
-    report, code = verify(str(file), None, heads and str(heads), [str(each) for each in before])
+    kept = str(heads) if heads else None
+    report, code = verify(str(file), None, kept, [str(each) for each in before])
     found = [line for line in report.splitlines() if "PROBLEM  " in line]
     assert code == bool(found), report
     return [line.removeprefix("PROBLEM  ") for line in found]
