@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import wraps
-from http import HTTPStatus
 from typing import Any
 
 from csp.decorators import csp_update
@@ -112,10 +111,8 @@ def describe_client(client: Any, return_address: str) -> dict[str, Any]:
 def return_to_client(
     authorization: AuthorizationRequest, answer: list[tuple[str, str]]
 ) -> HttpResponse:
-    """Redirect by 303: the form, with the person's password, is never sent on (RFC 9700, 4.12)."""
     state = [("state", authorization.state)] if authorization.state else []
-    address = locate(authorization.return_address, [*answer, *state])
-    return HttpResponseRedirect(address, status=HTTPStatus.SEE_OTHER)
+    return HttpResponseRedirect(locate(authorization.return_address, [*answer, *state]))
 
 
 def locate(return_address: str, answer: list[tuple[str, str]]) -> str:

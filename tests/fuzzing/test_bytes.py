@@ -45,7 +45,7 @@ def test_the_mcp_endpoint_answers_any_bytes_with_json_rpc(agent, arguments, sent
 
 def read_sign_in(call: Call, answer: Answer) -> bool:
     """Hold an answer of browser sign-in to OAuth's form; return whether it is a refusal."""
-    assert answer.status in {200, 201, 302, 303, 400, 401, 403, 404, 405, 413, 415, 422}
+    assert answer.status in {200, 201, 302, 400, 401, 403, 404, 405, 413, 415, 422}
     if call.path in MACHINES and is_refused(answer) and answer.status != 403:
         assert {"error"} <= set(answer.body) <= {"error", "error_description"}
     if answer.status == 302:

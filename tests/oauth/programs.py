@@ -169,7 +169,7 @@ def refusal_of(answer: Answer) -> tuple[int, str]:
 
 def parameters_of(response: Any) -> dict[str, str]:
     """Return the parameters with which a redirect returns to the client."""
-    assert response.status_code == 303, response.content
+    assert response.status_code == 302, response.content
     pairs = parse_qsl(urlsplit(response["Location"]).query, keep_blank_values=True)
     assert len(pairs) == len(dict(pairs))
     return dict(pairs)

@@ -509,7 +509,7 @@ def test_of_many_polls_at_once_one_gets_a_code(allowed, program):
         return allowed.look(browser=browser)
 
     codes = [
-        parameters_of(each)["code"] for each in run_together([poll] * 4) if each.status_code == 303
+        parameters_of(each)["code"] for each in run_together([poll] * 4) if each.status_code == 302
     ]
     assert len(codes) == Grant.objects.count() == Connection.objects.count() == 1
     assert program.exchange(codes[0]).status == 200
