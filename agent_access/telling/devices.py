@@ -88,9 +88,12 @@ def forget_device(person: Any, pk: UUID) -> None:
 
     Under the lock of who makes deliveries: one to a device that is gone would fail at commit.
     """
+    theirs = Device.objects.filter(person=person, pk=pk)
+    if not theirs.exists():
+        return
     with transaction.atomic():
         lock_preferences(person.pk)
-        Device.objects.filter(person=person, pk=pk).delete()
+        theirs.delete()
 
 
 def read_subscription(given: Any) -> Subscription:
