@@ -11,6 +11,7 @@ LEFT_OUT = {
     "agent_access/database/transactions.py: relaxed_commit": "SQLite has one writer.",
     "agent_access/database/triggers.py: drop": BEFORE,
     "agent_access/database/triggers.py: install": BEFORE,
+    "agent_access/evidence/archives.py: remove_archived": "Only the owner of the tables may.",
     "agent_access/evidence/exporting.py: export_package": "It reads a snapshot, then appends.",
     "agent_access/http/agent_calls.py: AgentCalls.dispatch": "Other projects have such views.",
     "agent_access/oauth/consent.py: authorize": PAGE,
