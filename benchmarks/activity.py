@@ -11,6 +11,7 @@ import argparse
 import sys
 
 from benchmarks.kept_databases import make_database, run_inside, serve
+from benchmarks.machine import describe_machine
 
 KIND = "activity"
 
@@ -20,6 +21,7 @@ def main() -> int:
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--server", metavar="URL", help="a PostgreSQL where databases may be made")
     arguments = parser.parse_args()
+    sys.stdout.write(", ".join(describe_machine().values()) + "\n\n")
     with serve(arguments.server) as server:
         url = make_database(server, arguments.events, kind=KIND)
         sys.stdout.write(run_inside(url, "measure", kind=KIND))

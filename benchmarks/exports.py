@@ -21,6 +21,7 @@ from time import perf_counter
 
 import django
 
+from benchmarks.machine import describe_machine
 from tests.postgresql import find_binaries, run_cluster
 
 ORIGINAL_BYTES = 20_000
@@ -36,6 +37,7 @@ def main() -> int:
     binaries = find_binaries()
     if binaries is None:
         raise SystemExit("No PostgreSQL was found.")
+    sys.stdout.write(", ".join(describe_machine().values()) + "\n\n")
     with tempfile.TemporaryDirectory() as folder, run_cluster(binaries, Path(folder)) as cluster:
         os.environ |= {
             "DATABASE_URL": cluster.url(database="postgres"),

@@ -10,6 +10,7 @@ import argparse
 import sys
 
 from benchmarks.kept_databases import make_database, run_inside, serve
+from benchmarks.machine import describe_machine
 
 KIND = "home"
 # Fewer have too few customers.
@@ -23,6 +24,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.documents < SMALLEST:
         parser.error(f"Measure at least {SMALLEST} documents.")
+    sys.stdout.write(", ".join(describe_machine().values()) + "\n\n")
     with serve(arguments.server) as server:
         url = make_database(server, arguments.documents, kind=KIND)
         sys.stdout.write(run_inside(url, "measure", kind=KIND))

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import django
 
 from benchmarks.host.ways import Way
+from benchmarks.machine import describe_machine
 from tests.postgresql import find_binaries, run_cluster
 
 CALLS = 300
@@ -108,6 +109,7 @@ def main() -> None:
     binaries = find_binaries()
     if binaries is None:
         sys.exit("PostgreSQL is not installed.")
+    say(", ".join(describe_machine().values()), "")
     with TemporaryDirectory() as name:
         Path(name).chmod(0o755)
         with run_cluster(binaries, Path(name, "pg"), fsync=True) as cluster:

@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import Any
 
 from benchmarks.kept_databases import make_database, run_inside, serve
+from benchmarks.machine import describe_machine
 
 MOST_MILLISECONDS = 50
 
@@ -23,6 +24,7 @@ def main() -> int:
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--server", metavar="URL", help="a PostgreSQL where databases may be made")
     arguments = parser.parse_args()
+    sys.stdout.write(", ".join(describe_machine().values()) + "\n\n")
     with serve(arguments.server) as server:
         url = make_database(server, arguments.documents, kind="lists")
         told = json.loads(run_inside(url, "measure", kind="lists"))

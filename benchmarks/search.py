@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import Any
 
 from benchmarks.kept_databases import make_database, run_inside, serve
+from benchmarks.machine import describe_machine
 
 KIND = "search"
 TURNS = 6
@@ -29,6 +30,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if min(arguments.small, arguments.large) < SMALLEST:
         parser.error(f"Measure at least {SMALLEST} documents.")
+    sys.stdout.write(", ".join(describe_machine().values()) + "\n\n")
     with serve(arguments.server) as server:
         urls = [
             make_database(server, size, kind=KIND) for size in (arguments.small, arguments.large)
