@@ -1,16 +1,17 @@
 """`./dev prove`: everything that takes too long for `./dev test`, one part after another."""
 
 import argparse
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from config.environment import PROJECT_FOLDER
 
 FOLDER = PROJECT_FOLDER / "var" / "prove"
-
+PICTURES = FOLDER / "pictures"
 
 FAULTS = ("pytest", "tests/breaking/prove_faults.py", "--database", "postgresql")
 
@@ -22,15 +23,18 @@ class Part:
     name: str
     shows: str
     command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def parts(minutes: float, seed: int) -> list[Part]:
     """Return the parts in order; those without an end of their own get so many minutes."""
     timed = (f"--minutes={minutes:g}", f"--seed={seed}")
-    slow = ("pytest", "--prove", "--quiet", "--database")
+    slow = ("pytest", "--prove", "--quiet", "--numprocesses=auto", "--database")
+    looked_at = {"SCREENSHOT_FOLDER": str(PICTURES)}
     return [
         Part("slow tests, SQLite", "tests marked `prove` pass", (*slow, "sqlite")),
         Part("slow tests, PostgreSQL", "tests marked `prove` pass", (*slow, "postgresql")),
+        Part("pages", "pages read well in every look", ("pytest", "tests/browser"), looked_at),
         Part("clients", "official MCP suite and clients", ("pytest", "tests/mcp_clients")),
         Part("fuzz", "no input fails or leaks", ("tests.fuzzing", *timed)),
         Part("races", "two acts at once do what one after the other does", ("tests.races", *timed)),
@@ -52,6 +56,7 @@ def run(part: Part) -> tuple[bool, float]:
         done = subprocess.run(  # noqa: S603  our own commands
             [sys.executable, "-m", *part.command],
             cwd=PROJECT_FOLDER,
+            env=os.environ | part.environment,
             stdout=output,
             stderr=subprocess.STDOUT,
             check=False,
@@ -61,7 +66,7 @@ def run(part: Part) -> tuple[bool, float]:
 
 def prove(chosen: Sequence[Part]) -> int:
     """Run all parts, also after one that failed; return 0 if all passed, else 1."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    PICTURES.mkdir(parents=True, exist_ok=True)
     say(f"The output of each part is kept in {FOLDER.relative_to(PROJECT_FOLDER)}.")
     failed = 0
     for number, part in enumerate(chosen, start=1):

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.sqlite
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(prove, "PROJECT_FOLDER", tmp_path)
     monkeypatch.setattr(prove, "FOLDER", tmp_path / "var" / "prove")
+    monkeypatch.setattr(prove, "PICTURES", tmp_path / "var" / "prove" / "pictures")
     return tmp_path / "var" / "prove"
 
 

@@ -243,6 +243,7 @@ def paths(delegate: User, draft: Document, issued: Document) -> dict[str, str]:
     }
 
 
+@pytest.mark.prove
 def test_every_page_is_accessible_and_fits(open_page, delegate, paths):
     page = open_page("/", delegate)
     for name, path in paths.items():

@@ -16,7 +16,7 @@ from tests.browser.tour import OF_NOBODY, OF_PEOPLE, OF_THE_OWNER, Sights
 from tests.factories import make_connection_ref, make_draft, make_issued
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite, pytest.mark.prove]
 
 DESK, TABLET, PHONE = PICTURED = (1440, 768, 390)
 Scheme = Literal["light", "dark"]

@@ -16,7 +16,7 @@ from tests.stretched import LANGUAGE, offer, speak, stretch
 from tests.web.pages import all_pages, path_of
 
 # A page looks the same on both databases.
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite, pytest.mark.prove]
 
 # As many pages as a person sees at least, so that the test looks at something.
 LEAST_PAGES = 15

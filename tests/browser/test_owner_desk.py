@@ -137,6 +137,7 @@ def client(owner, delegate, sign_in_on) -> None:
     program.exchange(parameters_of(answer)["code"])
 
 
+@pytest.mark.prove
 def test_every_page_is_accessible_and_fits(open_page, owner, delegate, agent, draft_body, client):
     draft = agent.call("drafts.create", draft_body, key="a-key").data
     version = {"lock_version": 1}

@@ -118,6 +118,7 @@ def test_the_owner_hands_over(open_page, owner, delegate, connect):
     assert Company.objects.get().owner == delegate
 
 
+@pytest.mark.prove
 def test_the_books_read_well(open_page, superuser, books):
     page: Page = open_page("/admin/", superuser)
     inspect(page, "admin-administrator")

@@ -70,6 +70,7 @@ def test_every_sheet_is_numbered_named_without_the_house_and_cuts_no_line_in_two
     assert not [sheet for sheet in sheets if "https://" in sheet or "Invoicing" in sheet]
 
 
+@pytest.mark.prove
 def test_the_totals_are_whole_and_never_alone_on_the_last_sheet(print_issued):
     # Among these are the counts that fill a sheet, or two, up to where the totals would begin, and
     # those that fill the second one up to somewhere within the totals.

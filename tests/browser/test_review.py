@@ -204,6 +204,7 @@ def pictured(delegate, connection) -> Prepared:
     return prepare(document, user=delegate, connection=maker, now=timezone.now())
 
 
+@pytest.mark.prove
 def test_every_state_reads_well(open_page, delegate, pictured):
     now = timezone.now()
     document = pictured.document

@@ -21,7 +21,7 @@ from tests.factories import (
 )
 
 # A page looks and acts the same on both databases; tests/web/ asks both.
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite, pytest.mark.prove]
 
 # A desk, magnified four times, on phones and tablets, and magnified by a half and by a quarter.
 WIDTHS = (320, 360, 700, 768, 853, 970, 1024, 1280)

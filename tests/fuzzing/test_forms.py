@@ -119,7 +119,7 @@ def test_no_form_fails_and_a_refused_one_changes_nothing(forms, sign_in, owner):
     desk, outside = sign_in(owner), sign_in(UserFactory.create())
     before = snapshot_of_books()
 
-    @try_hard(200)
+    @try_hard(60, long=600)
     @given(spoilt_forms(forms), st.booleans())
     def fuzz(sent: tuple[str, list[tuple[str, str]]], is_owner: bool) -> None:  # noqa: FBT001  drawn
         with transaction.atomic():

@@ -22,7 +22,7 @@ from tests.mcp_clients.node_packages import REMOTE, WANTED
 from tests.tool_table import LINE, MCP_NAMES, REQUIRED_OF_A_LINE
 
 # What the clients get is the same on both databases: once is enough.
-pytestmark = pytest.mark.sqlite
+pytestmark = [pytest.mark.sqlite, pytest.mark.prove]
 
 MANY = 25
 SESSION = ["initialize", "notifications/initialized"]

@@ -139,6 +139,7 @@ def test_the_account_of_the_service_reads_all_of_the_image_whatever_umask_it_was
     assert {path for path in files if not path.stat().st_mode & 0o004} == set()
 
 
+@pytest.mark.prove
 def test_the_image_serves_from_files_that_it_cannot_write(image):
     assert run(image, ["python", "-c", "open('manage.py', 'a')"]).returncode == 1
     assert run(image, ["python", "-c", "open('another', 'w')"]).returncode == 1

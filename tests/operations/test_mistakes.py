@@ -19,7 +19,7 @@ from tests.operations.test_image import obey_file_modes
 from tests.ports import free_port
 from tests.programs import run_python
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.prove]
 
 CREATE = ("createsuperuser", "--email", "a@b.example", "--name", "A", "--noinput")
 # The two tests that make it run at once in two workers, on one server.

@@ -12,7 +12,7 @@ import pytest
 from tests.hosts.existing.conftest import PASSWORD
 
 # What the apps do on both databases is asked by their own tests.
-pytestmark = pytest.mark.sqlite
+pytestmark = [pytest.mark.sqlite, pytest.mark.prove]
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 TOKEN = {"Authorization": "Token 0123456789abcdef0123456789abcdef01234567"}

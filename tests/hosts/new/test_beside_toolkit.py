@@ -16,7 +16,7 @@ from tests.hosts.new.conftest import NO_MISTAKES, MakeProject, Project
 from tests.hosts.new.visitors import RESOURCE, Browser, Client
 
 # What the two apps do on both databases is asked by their own tests.
-pytestmark = pytest.mark.sqlite
+pytestmark = [pytest.mark.sqlite, pytest.mark.prove]
 
 FORMER = "notes.settings_with_toolkit"
 SETTINGS = "notes.settings_beside_toolkit"

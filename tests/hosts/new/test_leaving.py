@@ -77,6 +77,7 @@ def test_a_connection_ends_once_whoever_approved_it_is_deleted(project):
     assert run(project, "nils", told) == "owner_changed\n"
 
 
+@pytest.mark.prove
 def test_agent_access_leaves_nothing_in_the_database_once_it_was_migrated_away(make_project):
     project = make_project(SETTINGS)
     project.connect("notes:read")

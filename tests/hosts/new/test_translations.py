@@ -184,6 +184,7 @@ def test_the_owners_pages_are_german(project, olga, connection, note):
     assert "1 Verbindung widerrufen?" in olga.read(f"{ADMIN}/connection/revoke/?id={pk}", "de")
 
 
+@pytest.mark.prove
 def test_agents_and_operators_read_english(project, connection):
     _, agent = connection
     described = project.manage("openapi")

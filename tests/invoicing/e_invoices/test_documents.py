@@ -101,6 +101,7 @@ def test_an_issued_document_is_valid_whatever_changed_since(customer, lines):
     check(Sample(document, facts))
 
 
+@pytest.mark.prove
 def test_a_draft_lacks_what_it_would_lack_if_it_were_issued_now(customer, lines):
     draft = make_draft(customer=customer, lines=lines, language="de")
     assert lacking(draft) == []
