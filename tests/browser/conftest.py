@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -19,21 +20,22 @@ from tests.agents import HOST
 from tests.browser.server import Served, serve_https
 from tests.factories import give_password
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+WHOLE = ("chromium", "chromium-browser", "google-chrome")
+# Without a window around each page, which takes half of the time; it shows no notifications.
+PROGRAMS = ("chromium-headless-shell", "chrome-headless-shell", *WHOLE)
 ORIGIN = f"https://{HOST}"
 
 OpenPage = Callable[..., Page]
 
 
-def find_program() -> str | None:
+def find_program(names: Sequence[str] = PROGRAMS) -> str | None:
     """Return the browser: BROWSER_BIN, or the first of the usual names on the path."""
     named = os.environ.get("BROWSER_BIN", "")
-    return next(filter(None, (named, *map(shutil.which, PROGRAMS))), None)
+    return next(filter(None, (named, *map(shutil.which, names))), None)
 
 
-@pytest.fixture(scope="session")
-def program() -> str:
-    found = find_program()
+def require_program(names: Sequence[str]) -> str:
+    found = find_program(names)
     if found is None and os.environ.get("REQUIRE_BROWSER") == "1":
         pytest.fail("REQUIRE_BROWSER=1, but no browser was found to test with.")
     if found is None:
@@ -53,8 +55,11 @@ def served() -> Iterator[Served]:
 
 
 @pytest.fixture(scope="package")
-def chromium(program: str, served: Served) -> Iterator[Browser]:
-    """One browser for this folder only, since Playwright runs an event loop in this thread."""
+def launch(served: Served) -> Iterator[Callable[[str], Browser]]:
+    """Return a function that starts a browser once, and returns it from then on.
+
+    It is for this folder only, since Playwright runs an event loop in this thread.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
         with sync_playwright() as playwright:
@@ -64,9 +69,19 @@ def chromium(program: str, served: Served) -> Iterator[Browser]:
                 # Its key is trusted: a browser that only overlooks it keeps no file of any page.
                 f"--ignore-certificate-errors-spki-list={served.fingerprint}",
             ]
-            browser = playwright.chromium.launch(executable_path=program, args=options)
-            yield browser
-            browser.close()
+
+            @cache
+            def launch(program: str) -> Browser:
+                return playwright.chromium.launch(executable_path=program, args=options)
+
+            yield launch
+
+
+@pytest.fixture
+def chromium(launch: Callable[[str], Browser], request: pytest.FixtureRequest) -> Browser:
+    """Return a browser, the whole of it where the test is marked `whole_browser`."""
+    needs_all = request.node.get_closest_marker("whole_browser") is not None
+    return launch(require_program(WHOLE if needs_all else PROGRAMS))
 
 
 @pytest.fixture

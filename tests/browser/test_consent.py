@@ -107,6 +107,7 @@ def test_the_owner_goes_back_from_a_wrong_request(open_page, owner, sign_in_on, 
     assert answer == {"error": "unsupported_response_type", "state": "a state", "iss": BASE_URL}
 
 
+@pytest.mark.whole_browser  # the shell sends nothing of what a redirect leads to through a route
 def test_the_return_to_a_website_passes_the_policy(open_page, owner, delegate, sign_in_on):
     page = open_page("/oauth/authorize", owner)
     page.context.route("https://client.example/**", lambda route: route.fulfill(body="Welcome"))

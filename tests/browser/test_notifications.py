@@ -19,7 +19,11 @@ from tests.telling.push_service import WEB_PUSH_KEY, encode
 from tests.web.reviews import path_of
 
 # A page looks and acts the same on both databases; tests/telling/ asks both.
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.sqlite,
+    pytest.mark.whole_browser,
+]
 
 # What a push service that the tests reach would give: a real one is outside.
 SUBSCRIBE = """PushManager.prototype.subscribe = async ({applicationServerKey}) => ({
