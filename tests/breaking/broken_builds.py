@@ -4,28 +4,35 @@ The product is changed in the server's own process, once Django is set up there.
 """
 
 import json
+import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import OperationalError, connection, transaction
 
 from agent_access import audit, execution, receipts
 from agent_access.approvals import engine
 from agent_access.approvals.kinds import Clock
 from agent_access.approvals.snapshots import ApprovalSnapshot
 from agent_access.calls import ToolCall, ToolResult
+from agent_access.errors import UnavailableError
 from agent_access.evidence import package
 from agent_access.fields import ToolInput
 from agent_access.keys import to_key
 from agent_access.models import Receipt
 from agent_access.oauth import exchange, presented, validator
 from agent_access.oauth.validator import Validator
-from agent_access.telling import messages, worker
+from agent_access.passkeys import signer
+from agent_access.passkeys.signer import PasskeySigner
+from agent_access.signing import Act
+from agent_access.telling import messages, sending, worker
 from agent_access.telling.models import Delivery, Outcome
 from invoicing import decisions
 from invoicing.administration import customer_imports
@@ -164,6 +171,109 @@ def read_all_but_the_last(
     yield from _read(pks[:-1], read_person, documents)
 
 
+@contextmanager
+def take_back(share: float = 0.3, *, durable: bool = False) -> Iterator[None]:
+    """Commit most transactions, and take the others back without a word."""
+    with transaction.atomic(durable=durable):
+        yield
+        transaction.set_rollback(random.random() < share)  # noqa: S311  choices, no secrets
+
+
+def number_apart(
+    document_type: DocumentType,
+    year: int,
+    _next: Callable[..., AssignedNumber] = issuing.next_number,
+) -> AssignedNumber:
+    """Take the number in a transaction of its own, and fail behind it now and then."""
+
+    def take() -> AssignedNumber:
+        try:
+            with transaction.atomic():
+                return _next(document_type, year)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as beside:
+        number = beside.submit(take).result()
+    time.sleep(random.uniform(0, A_MOMENT))  # noqa: S311  as above
+    if number.series_value % 7 == 0:
+        raise OperationalError
+    return number
+
+
+def never_answer_some(
+    call: ToolCall,
+    arguments: Any,
+    inputs: ToolInput,
+    _write: Callable[..., ToolResult] = execution._write,
+) -> ToolResult:
+    if str(call.idempotency_key).endswith("7"):
+        raise UnavailableError
+    return _write(call, arguments, inputs)
+
+
+def log_the_nonce(
+    call: ToolCall,
+    arguments: Any,
+    inputs: ToolInput,
+    _write: Callable[..., ToolResult] = execution._write,
+) -> ToolResult:
+    execution.logger.warning("A call: %s", arguments.values)
+    return _write(call, arguments, inputs)
+
+
+def issue_and_take_back(*args: Any, _issue: Any = decisions._issue, **told: Any) -> Document:
+    with take_back(share=0.5):
+        issued: Document = _issue(*args, **told)
+    return issued
+
+
+def demand_nothing(_self: PasskeySigner, _act: Act, *, lock: bool) -> str:
+    return ""
+
+
+def keep_other_facts(act: Act, *told: Any, _keep: Callable[..., None] = signer._keep) -> None:
+    _keep(replace(act, facts="{}"), *told)
+
+
+def refuse_some(
+    self: Validator,
+    refresh_token: str,
+    client: Any,
+    request: Any,
+    _validate: Callable[..., bool] = Validator.validate_refresh_token,
+    **_: Any,
+) -> bool:
+    is_unlucky = random.random() < 0.3  # noqa: S311  as above
+    return not is_unlucky and _validate(self, refresh_token, client, request)
+
+
+def import_and_take_back(
+    actor: Any, pk: UUID, *, seen: str, _import: Any = customer_imports.import_customers
+) -> Iterator[Progress]:
+    with take_back(share=1):
+        yield from _import(actor, pk, seen=seen)
+
+
+def leave_out_the_first(
+    rows: Any, _write: Callable[..., Iterator[bytes]] = package.row_lines
+) -> Iterator[bytes]:
+    """Write all rows but the first one of a document with a number."""
+    has_left_out = False
+    for row in rows:
+        if not has_left_out and '"number":"INV-' in str(row.get("content")):
+            has_left_out = True
+        else:
+            yield from _write([row])
+
+
+def judge_without_leaving(
+    status: int, _judge: Callable[[int], sending.Answer] = sending._judge
+) -> sending.Answer:
+    answer = _judge(status)
+    return sending.Answer.REFUSED if answer == sending.Answer.GONE else answer
+
+
 # What is put in which place of the product.
 CHANGES: dict[Build, list[tuple[Any, str, Any]]] = {
     Build.RECEIPT_OUTSIDE: [(execution, "_write", write_before_the_receipt)],
@@ -191,6 +301,21 @@ CHANGES: dict[Build, list[tuple[Any, str, Any]]] = {
     Build.IMPORT_BY_ROW: [(importing, "import_customers", import_row_by_row)],
     Build.EXPORT_SHORT: [(exports, "read_documents", read_all_but_the_last)],
     Build.PACKAGE_TORN: [(package, "snapshot", nullcontext)],
+    Build.ANSWER_TAKEN_BACK: [(execution, "transaction", SimpleNamespace(atomic=take_back))],
+    Build.NUMBER_APART: [(issuing, "next_number", number_apart)],
+    Build.CHAIN_BLIND: [
+        (audit, "APPEND_STRICTLY", audit.APPEND_STRICTLY.replace("%(after)s::text", "''::text"))
+    ],
+    Build.NEVER_ANSWERED: [(execution, "_write", never_answer_some)],
+    Build.CORRECTION_UNBOUNDED: [(issuing, "require_left", say_nothing)],
+    Build.CREDIT_NOTE_TAKEN_BACK: [(decisions, "_issue", issue_and_take_back)],
+    Build.SIGNATURE_NOT_ASKED: [(PasskeySigner, "demand", demand_nothing)],
+    Build.SIGNATURE_OF_OTHER_FACTS: [(signer, "_keep", keep_other_facts)],
+    Build.REFRESH_REFUSED: [(Validator, "validate_refresh_token", refuse_some)],
+    Build.IMPORT_TAKEN_BACK: [(importing, "import_customers", import_and_take_back)],
+    Build.PACKAGE_SHORT: [(package, "row_lines", leave_out_the_first)],
+    Build.SUBSCRIPTION_KEPT: [(sending, "_judge", judge_without_leaving)],
+    Build.NONCE_LOGGED: [(execution, "_write", log_the_nonce)],
 }
 
 

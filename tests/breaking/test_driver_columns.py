@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
@@ -147,12 +148,17 @@ DELIVERIES = [
     telling_columns.Delivery("q", "/one", 1, "sent"),
     telling_columns.Delivery("q", MAIL, 2, "sent"),
 ]
-TELLING_ROWS = telling_columns.Rows(approvals=["q"], notified=["q"], deliveries=DELIVERIES)
+TELLING_ROWS = telling_columns.Rows(
+    approvals=["q"], notified=["q"], deliveries=DELIVERIES, subscribed=["/one"]
+)
 COUNTED_TWICE = telling_columns.Rows(
     approvals=["q"],
     notified=["q"],
     deliveries=[telling_columns.Delivery("q", "/one", 2, "sent"), DELIVERIES[1]],
+    subscribed=["/one"],
 )
+KEPT_THOUGH_GONE = replace(TELLING_ROWS, subscribed=["/one", "/left"])
+LEFT = [note("knocked", 3, way="/left"), note("gone", 3, way="/left")]
 TELLINGS: dict[str, tuple[list[dict[str, Any]], telling_columns.Rows, dict[str, int]]] = {
     "told in both ways": (TOLD, TELLING_ROWS, {}),
     "told again after a kill": (
@@ -183,8 +189,24 @@ TELLINGS: dict[str, tuple[list[dict[str, Any]], telling_columns.Rows, dict[str, 
     "not told by mail": (TOLD[:4], TELLING_ROWS, {"requests never told": 2}),
     "not noted": (
         TOLD,
-        telling_columns.Rows(approvals=["q", "r"], notified=["q"], deliveries=DELIVERIES),
+        replace(TELLING_ROWS, approvals=["q", "r"]),
         {"requests never told": 1},
+    ),
+    "a browser that left": ([*TOLD, *LEFT, note("knocked", 4, way="/left")], TELLING_ROWS, {}),
+    "one that is kept though it left": (
+        [*TOLD, *LEFT],
+        KEPT_THOUGH_GONE,
+        {"subscriptions that are gone and kept": 1},
+    ),
+    "one that is told later though it left": (
+        [*TOLD, *LEFT, note("knocked", 30, way="/left")],
+        TELLING_ROWS,
+        {"subscriptions that are gone and kept": 1},
+    ),
+    "one whose worker was killed": (
+        [*TOLD, *LEFT, note("killed", 3.1), note("knocked", 30, way="/left")],
+        KEPT_THOUGH_GONE,
+        {},
     ),
     "told with an amount": (
         [*TOLD, sent(50, "/two", text="/approvals/q 12.50 EUR")],

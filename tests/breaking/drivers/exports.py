@@ -48,7 +48,6 @@ class Exports(Driver):
         is_cut = self.chance.random() < CUT
         cut = self.chance.uniform(0, LONGEST_CUT_SECONDS) if is_cut else None
         self._take_out(self.chance.choice(KINDS), cut)
-        self.site.pause(self.chance.uniform(0.5, 3))
 
     @override
     def settle(self) -> None:
