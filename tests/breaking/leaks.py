@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
-from tests.breaking.company import PASSWORD
 from tests.breaking.grounds import SETTINGS
 from tests.telling.push_service import WEB_PUSH_KEY
 
@@ -50,9 +49,9 @@ def collect_secrets(
 def _of_company(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "the secret key", SETTINGS["SECRET_KEY"]
     yield "the key of push messages", WEB_PUSH_KEY
-    yield "a password", PASSWORD
     for each in (*facts["clients"], *facts["askers"]):
         yield "a credential", each["credential"]
+        yield "a password", each["password"]
     for each in (*facts["clients"], *facts["staff"].values()):
         yield "a private key", each["passkey"]["key"]
 

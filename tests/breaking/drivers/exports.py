@@ -19,7 +19,7 @@ from tests.breaking.drivers.driver import Driver, Found, Site
 from tests.breaking.drivers.exchange import LostError
 
 ADDRESS = "198.51.100.5"
-KINDS = ("documents", "lines")
+TABLES, ORIGINALS = ("documents", "lines"), "originals"
 FIRST_DAY, LAST_DAY = "2026-01-01", "2027-12-31"
 # How a file ends that is not whole, as its reader is told in it.
 BROKEN_OFF = b"This file is not complete"
@@ -29,7 +29,7 @@ LONGEST_CUT_SECONDS = 0.5
 
 
 class Exports(Driver):
-    """Takes out the documents of one customer, or of all."""
+    """Takes out the documents of one customer, or of all; and the originals of one agent's."""
 
     name = "exports"
 
@@ -47,11 +47,11 @@ class Exports(Driver):
     def work(self) -> None:
         is_cut = self.chance.random() < CUT
         cut = self.chance.uniform(0, LONGEST_CUT_SECONDS) if is_cut else None
-        self._take_out(self.chance.choice(KINDS), cut)
+        self._take_out(self.chance.choice([*TABLES, ORIGINALS]), cut)
 
     @override
     def settle(self) -> None:
-        for kind in KINDS:
+        for kind in (*TABLES, ORIGINALS):
             self._take_out(kind, None)
 
     @override
@@ -67,7 +67,7 @@ class Exports(Driver):
         }
 
     def _take_out(self, kind: str, cut: float | None) -> None:
-        customer_id = self.chance.choice(["", *self.site.facts["customers"]])
+        chosen = self._choose(kind)
         form = fields_of(self._desk.read("/exports"))
         asked = {
             "csrfmiddlewaretoken": form["csrfmiddlewaretoken"],
@@ -75,7 +75,7 @@ class Exports(Driver):
             "type": "",
             "first_day": FIRST_DAY,
             "last_day": LAST_DAY,
-            "customer": customer_id,
+            **chosen,
         }
         begun_at = time.time()
         try:
@@ -90,8 +90,19 @@ class Exports(Driver):
         else:
             digest = hashlib.sha256(answer.body).hexdigest()
             (self._folder / digest).write_bytes(answer.body)
-            told = {"file": kind, "customer_id": customer_id, "begun_at": begun_at}
+            told = {"file": kind, **chosen, "begun_at": begun_at}
             self.diary.note("whole", **told, digest=digest, size=len(answer.body))
+
+
+    def _choose(self, kind: str) -> dict[str, str]:
+        """Return whose documents are taken out; of an agent that issues few, the originals.
+
+        Most of them are made for the file, which takes a good part of a second each.
+        """
+        facts = self.site.facts
+        if kind == ORIGINALS:
+            asker = self.chance.choice(facts["askers"][:FEW] if self.site.is_killing else ASKERS)
+        return {"customer": self.chance.choice(["", *facts["customers"]]), "writer": ""}
 
 
 class Issued(NamedTuple):
