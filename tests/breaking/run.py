@@ -24,7 +24,7 @@ from tests.breaking.leaks import collect_secrets, find_leaks
 from tests.breaking.report import Report, sum_up
 
 # Between two deeds: so short that they meet, so long that something is done between them.
-SHORTEST_PEACE, LONGEST_PEACE = 0.5, 3.5
+SHORTEST_PEACE, LONGEST_PEACE = 0.5, 5.0
 
 # Is told how many seconds of the run are over, and how many rounds are done.
 Progress = Callable[[float, int], None]
