@@ -195,7 +195,8 @@ def number_apart(
 
     with ThreadPoolExecutor(1) as beside:
         number = beside.submit(take).result()
-    time.sleep(random.uniform(0, A_MOMENT))  # noqa: S311  as above
+    # As long as it takes others to take a later number and commit with it.
+    time.sleep(random.uniform(0, 10 * A_MOMENT))  # noqa: S311  as above
     if number.series_value % 7 == 0:
         raise OperationalError
     return number
