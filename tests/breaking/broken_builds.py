@@ -34,6 +34,7 @@ from agent_access.passkeys.signer import PasskeySigner
 from agent_access.signing import Act
 from agent_access.telling import messages, sending, worker
 from agent_access.telling.models import Delivery, Outcome
+from config.operations import log_lines
 from invoicing import decisions
 from invoicing.administration import customer_imports
 from invoicing.administration.acts import read_actor, record_admin_act
@@ -316,7 +317,10 @@ CHANGES: dict[Build, list[tuple[Any, str, Any]]] = {
     Build.IMPORT_TAKEN_BACK: [(importing, "import_customers", import_and_take_back)],
     Build.PACKAGE_SHORT: [(package, "row_lines", leave_out_the_first)],
     Build.SUBSCRIPTION_KEPT: [(sending, "_judge", judge_without_leaving)],
-    Build.NONCE_LOGGED: [(execution, "_write", log_the_nonce)],
+    Build.NONCE_LOGGED: [
+        (execution, "_write", log_the_nonce),
+        (log_lines, "redact_secrets", str),
+    ],
 }
 
 
