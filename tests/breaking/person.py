@@ -88,10 +88,13 @@ class Person:
         form = self._read(visit, f"{path}/correct")
         if form.location:
             return Correction(form.location == path)
-        asked = {
-            name: _share(text, percent) if name.startswith(QUANTITY) else text
-            for name, text in _fields(form).items()
-        }
+        try:
+            asked = {
+                name: _share(text, percent) if name.startswith(QUANTITY) else text
+                for name, text in _fields(form).items()
+            }
+        except ValueError:  # less than nothing is left
+            return Correction(is_right=False)
         saved = self._ask(visit, "POST", f"{path}/correct", asked | {"correction_reason": "Less."})
         if saved.status != HTTPStatus.FOUND:
             return Correction(saved.status == HTTPStatus.UNPROCESSABLE_ENTITY)

@@ -367,7 +367,7 @@ def test_a_whole_archive_is_compared_with_the_originals(tmp_path: Path, table, f
             archive.writestr(name, content)
         archive.writestr("index.csv", index.getvalue().encode("utf-8-sig"))
     content = (tmp_path / "a.zip").read_bytes()
-    expect = {"known": {"INV-1"}, "wanted": {"INV-1"}, "kept": {("INV-1", PDF)}}
+    expect: dict[str, Any] = {"known": {"INV-1"}, "wanted": {"INV-1"}, "kept": {("INV-1", PDF)}}
     assert len([*archives.find_flaws("a", content, **expect)]) == expected
     assert len([*archives.find_flaws("a", content[:-9], **expect)]) == 1
 

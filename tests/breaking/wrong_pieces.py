@@ -37,7 +37,7 @@ from invoicing.customer_imports import planning
 from invoicing.customer_imports.waiting import find_waiting, plan_import
 from invoicing.exports import selection
 from invoicing.models import Document, DocumentType, NumberSeries
-from invoicing.services import issuing, numbering
+from invoicing.services import numbering
 from invoicing.services.document_facts import read_facts
 from invoicing.services.numbering import AssignedNumber
 from invoicing.web import originals
@@ -175,7 +175,7 @@ def take_back(share: float = 0.3, *, durable: bool = False) -> Iterator[None]:
 def number_apart(
     document_type: DocumentType,
     year: int,
-    _next: Callable[..., AssignedNumber] = issuing.next_number,
+    _next: Callable[..., AssignedNumber] = numbering.next_number,
 ) -> AssignedNumber:
     """Take the number in a transaction of its own, and fail behind it now and then."""
 

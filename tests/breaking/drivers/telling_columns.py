@@ -149,7 +149,7 @@ def find_kept(notes: list[Note], rows: Rows) -> Iterator[str]:
     for each in of_kind(notes, "gone"):
         gone_at.setdefault(each["way"], each["at"])
     for each in of_kind(notes, "knocked"):
-        told_at = gone_at.get(each["way"], each["at"])
+        told_at: float = gone_at.get(each["way"], float("inf"))
         is_late = each["at"] > told_at + LAST_SENDINGS_SECONDS
         if is_late and not any(told_at <= moment <= each["at"] for moment in killed):
             yield f"{each['way']} was gone, and was told of something"
