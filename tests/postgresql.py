@@ -179,7 +179,7 @@ def _start(
     options = ["-k", str(folder)]
     for name, value in settings.items():
         options += ["-c", f"{name}={value}"]
-    with (folder / "server.log").open("wb") as log:
+    with (folder / "server.log").open("ab") as log:
         return subprocess.Popen(  # noqa: S603  the command is ours
             [binaries / "postgres", "-D", folder / "data", *options],
             cwd=folder,

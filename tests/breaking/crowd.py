@@ -16,8 +16,6 @@ from tests.breaking.servers import Server
 from tests.breaking.wire import Line
 from tests.passkeys import SoftPasskey
 
-# Each ends the round that it is in; what has no answer by then never gets one.
-LAST_ROUND_SECONDS = 300
 THREADS_BESIDE = 3
 # For documentation (RFC 5737): one address for each client.
 ADDRESSES = "192.0.2."
@@ -38,6 +36,7 @@ class Crowd:
         self._facts, self._servers, self._logs, self._habits = facts, servers, logs, habits
         self._enough, self._given_up = threading.Event(), threading.Event()
         self._pools: list[ThreadPoolExecutor] = []
+        self.heard: set[tuple[str, str]] = set()
         self.clients = [
             self._make_client(place, Random(f"{seed} client {place}"))  # noqa: S311  choices, no secrets
             for place in range(len(facts["clients"]))
@@ -66,10 +65,13 @@ class Crowd:
     def rounds(self) -> int:
         return sum(client.rounds for client in self.clients)
 
-    def finish(self) -> None:
-        """Let every client end its round; raise what went wrong in the harness itself."""
+    def finish(self, seconds: float) -> None:
+        """Let every client end its round; raise what went wrong in the harness itself.
+
+        What has no answer after so many seconds never gets one.
+        """
         self._enough.set()
-        wait(self._work, timeout=LAST_ROUND_SECONDS)
+        wait(self._work, timeout=seconds)
         self._given_up.set()
         for work in self._work:
             work.result()
@@ -98,6 +100,7 @@ class Crowd:
                 password=own["password"],
                 address=address,
                 passkey=SoftPasskey.read(own["passkey"]),
+                heard=self.heard,
             ),
             journal=Journal(self._logs / f"{name}.jsonl", connection_id=own["connection_id"]),
             chance=chance,

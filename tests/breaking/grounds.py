@@ -50,6 +50,8 @@ class Grounds:
     folder: Path
     facts: dict[str, Any]
     fault: Fault
+    # Where Valkey is, also while it is away.
+    cache_url: str
     # What the service is told of the servers that it calls.
     outside: dict[str, str] = field(default_factory=dict)
 
@@ -136,7 +138,7 @@ class Grounds:
             **os.environ,
             **SETTINGS,
             "DATABASE_URL": url,
-            "CACHE_URL": self.valkey.connection_url,
+            "CACHE_URL": self.cache_url,
             **self.outside,
         }
 
@@ -157,6 +159,6 @@ def open_grounds(
     folder.chmod(0o711)
     fault = fault or Fault()
     with fault.prepare(binaries, folder) as cluster, run_valkey() as valkey:
-        grounds = Grounds(cluster, valkey, folder, {}, fault)
+        grounds = Grounds(cluster, valkey, folder, {}, fault, valkey.connection_url)
         grounds.make_template(clients, schema)
         yield grounds

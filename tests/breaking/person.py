@@ -44,12 +44,24 @@ class Visit(NamedTuple):
 
 
 class Person:
-    """Signs in once and decides; each request may go to another process."""
+    """Signs in once and decides; each request may go to another process.
 
-    def __init__(self, *, email: str, password: str, address: str, passkey: SoftPasskey) -> None:
+    The secrets that they are given or make are added to `heard`, each with what it is.
+    """
+
+    def __init__(
+        self,
+        *,
+        email: str,
+        password: str,
+        address: str,
+        passkey: SoftPasskey,
+        heard: set[tuple[str, str]],
+    ) -> None:
         self._sign_in = {"username": email, "password": password}
         self._address = address
         self._passkey = passkey
+        self._heard = heard
         self._cookies: dict[str, str] = {}
 
     def sign_in(self, visit: Visit) -> None:
@@ -76,10 +88,13 @@ class Person:
         form = self._read(visit, f"{path}/correct")
         if form.location:
             return Correction(form.location == path)
-        asked = {
-            name: _share(text, percent) if name.startswith(QUANTITY) else text
-            for name, text in _fields(form).items()
-        }
+        try:
+            asked = {
+                name: _share(text, percent) if name.startswith(QUANTITY) else text
+                for name, text in _fields(form).items()
+            }
+        except ValueError:  # less than nothing is left
+            return Correction(is_right=False)
         saved = self._ask(visit, "POST", f"{path}/correct", asked | {"correction_reason": "Less."})
         if saved.status != HTTPStatus.FOUND:
             return Correction(saved.status == HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -99,9 +114,13 @@ class Person:
         options = self._ask(visit, "POST", asked[1], _fields(page))
         if options.status != HTTPStatus.OK:  # decided, or issued, meanwhile
             return {}
-        return {
-            "assertion": self._passkey.sign(challenge_in(json.loads(options.text)["publicKey"]))
-        }
+        return self._assert(options.text)
+
+    def _assert(self, options: str) -> dict[str, str]:
+        """Sign what these options, as JSON, ask for."""
+        assertion = self._passkey.sign(challenge_in(json.loads(options)["publicKey"]))
+        self._heard.add(("an assertion", assertion))
+        return {"assertion": assertion}
 
     def _read(self, visit: Visit, path: str) -> Page:
         page = self._ask(visit, "GET", path)
@@ -141,6 +160,7 @@ class Person:
         for cookie in response.headers.get_all("Set-Cookie") or ():
             name, _, value = cookie.split(";")[0].partition("=")
             self._cookies[name] = value
+            self._heard.add(("a cookie", value))
 
 
 def _fields(page: Page) -> dict[str, str]:

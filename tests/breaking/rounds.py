@@ -38,7 +38,7 @@ class Client:
     def _run(self, reference: str) -> None:
         habits = self.caller.habits
         draft = self._ask("drafts.create", self._draft(reference))
-        if self._happens(habits.updated):
+        while self._happens(habits.updated):
             draft = self._update(draft)
         approval = self._prepare(draft)
         early = self._execute(approval, PENDING) if self._happens(habits.executed_early) else None

@@ -20,10 +20,11 @@ from tests.breaking.grounds import Grounds
 from tests.breaking.habits import Habits
 from tests.breaking.journal import read_testimony
 from tests.breaking.killer import Killer
+from tests.breaking.leaks import collect_secrets, find_leaks
 from tests.breaking.report import Report, sum_up
 
 # Between two deeds: so short that they meet, so long that something is done between them.
-SHORTEST_PEACE, LONGEST_PEACE = 0.5, 3.5
+SHORTEST_PEACE, LONGEST_PEACE = 0.5, 5.0
 
 # Is told how many seconds of the run are over, and how many rounds are done.
 Progress = Callable[[float, int], None]
@@ -33,7 +34,7 @@ Progress = Callable[[float, int], None]
 class Plan:
     """How long, or until so many rounds; from which seed; what is served, and who disturbs it.
 
-    The drivers work beside the clients.
+    The drivers work beside the clients, of which each ends its last round within so many seconds.
     """
 
     seconds: float
@@ -44,6 +45,7 @@ class Plan:
     habits: Habits = field(default_factory=Habits)
     build: Build = Build.SOUND
     drivers: Sequence[type[Driver]] = ()
+    last_round_seconds: float = 300
 
 
 def break_service(grounds: Grounds, plan: Plan, *, progress: Progress) -> Report:
@@ -65,6 +67,7 @@ def break_service(grounds: Grounds, plan: Plan, *, progress: Progress) -> Report
             seed=plan.seed,
             build=plan.build,
             is_killing=plan.is_killing,
+            heard=crowd.heard,
         )
         crew = Crew(site, plan.drivers)
         begun = time.monotonic()
@@ -75,13 +78,19 @@ def break_service(grounds: Grounds, plan: Plan, *, progress: Progress) -> Report
                     killer.strike()
             crew.stop()
             killer.rest()
-            crowd.finish()
+            crowd.finish(plan.last_round_seconds)
             crew.settle()
         seconds = time.monotonic() - begun
         told, evidence = read_testimony(logs), grounds.read_evidence()
         effects = grounds.fault.effects(servers)
         only_here = grounds.fault.columns(grounds.url)
-        found = {**find_all(evidence, told), **only_here, **crew.find(grounds.url)}
+        secrets = collect_secrets(grounds.facts, logs, site.heard)
+        found = {
+            **find_all(evidence, told),
+            "secrets in logs": find_leaks(grounds.folder, secrets),
+            **only_here,
+            **crew.find(grounds.url),
+        }
     deeds = {**killer.done, **effects}
     return sum_up(told, evidence, found, deeds=deeds, driven=crew.counts(), seconds=seconds)
 

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
@@ -13,6 +14,7 @@ from zipfile import ZipFile
 import pytest
 
 from tests.breaking.drivers import (
+    archives,
     exports,
     imports,
     originals,
@@ -147,12 +149,17 @@ DELIVERIES = [
     telling_columns.Delivery("q", "/one", 1, "sent"),
     telling_columns.Delivery("q", MAIL, 2, "sent"),
 ]
-TELLING_ROWS = telling_columns.Rows(approvals=["q"], notified=["q"], deliveries=DELIVERIES)
+TELLING_ROWS = telling_columns.Rows(
+    approvals=["q"], notified=["q"], deliveries=DELIVERIES, subscribed=["/one"]
+)
 COUNTED_TWICE = telling_columns.Rows(
     approvals=["q"],
     notified=["q"],
     deliveries=[telling_columns.Delivery("q", "/one", 2, "sent"), DELIVERIES[1]],
+    subscribed=["/one"],
 )
+KEPT_THOUGH_GONE = replace(TELLING_ROWS, subscribed=["/one", "/left"])
+LEFT = [note("knocked", 3, way="/left"), note("gone", 3, way="/left")]
 TELLINGS: dict[str, tuple[list[dict[str, Any]], telling_columns.Rows, dict[str, int]]] = {
     "told in both ways": (TOLD, TELLING_ROWS, {}),
     "told again after a kill": (
@@ -183,8 +190,24 @@ TELLINGS: dict[str, tuple[list[dict[str, Any]], telling_columns.Rows, dict[str, 
     "not told by mail": (TOLD[:4], TELLING_ROWS, {"requests never told": 2}),
     "not noted": (
         TOLD,
-        telling_columns.Rows(approvals=["q", "r"], notified=["q"], deliveries=DELIVERIES),
+        replace(TELLING_ROWS, approvals=["q", "r"]),
         {"requests never told": 1},
+    ),
+    "a browser that left": ([*TOLD, *LEFT, note("knocked", 4, way="/left")], TELLING_ROWS, {}),
+    "one that is kept though it left": (
+        [*TOLD, *LEFT],
+        KEPT_THOUGH_GONE,
+        {"subscriptions that are gone and kept": 1},
+    ),
+    "one that is told later though it left": (
+        [*TOLD, *LEFT, note("knocked", 30, way="/left")],
+        TELLING_ROWS,
+        {"subscriptions that are gone and kept": 1},
+    ),
+    "one whose worker was killed": (
+        [*TOLD, *LEFT, note("killed", 3.1), note("knocked", 30, way="/left")],
+        KEPT_THOUGH_GONE,
+        {},
     ),
     "told with an amount": (
         [*TOLD, sent(50, "/two", text="/approvals/q 12.50 EUR")],
@@ -280,11 +303,11 @@ def test_columns_of_imports(notes, rows, expected):
 
 
 ISSUED = [
-    exports.Issued("INV-1", "c", 1190, 2, START),
-    exports.Issued("CN-1", "c", -1190, 1, START),
-    exports.Issued("INV-2", "c", 500, 1, START + timedelta(seconds=5)),
-    exports.Issued("INV-3", "d", 500, 1, START),
-    exports.Issued("INV-4", "c", 500, 1, START + timedelta(seconds=20)),
+    exports.Issued("INV-1", "c", "a", 1190, 2, START),
+    exports.Issued("CN-1", "c", "", -1190, 1, START),
+    exports.Issued("INV-2", "c", "a", 500, 1, START + timedelta(seconds=5)),
+    exports.Issued("INV-3", "d", "a", 500, 1, START),
+    exports.Issued("INV-4", "c", "a", 500, 1, START + timedelta(seconds=20)),
 ]
 DOCUMENTS = {"INV-1": "11.90", "CN-1": "-11.90"}
 EXPORTS: dict[str, tuple[list[tuple[str, str]], int]] = {
@@ -305,14 +328,48 @@ def test_a_whole_export_is_compared_with_what_was_issued(tmp_path: Path, table, 
     content = text.getvalue().encode("utf-8-sig")
     digest = hashlib.sha256(content).hexdigest()
     (tmp_path / digest).write_bytes(content)
-    told = note("whole", 10, file="documents", customer_id="c", begun_at=at(1))
+    told = note("whole", 10, file="documents", customer="c", writer="", begun_at=at(1))
     told |= {"digest": digest, "size": len(content)}
     events = [("documents", f"{len(content)} bytes, SHA-256 {digest}")]
-    rows = exports.Rows(ISSUED, events)
+    rows = exports.Rows(ISSUED, events, [])
     [cases] = exports.find([told], rows, tmp_path).values()
     assert len(cases) == expected
     [cases] = exports.find([told], rows._replace(events=[]), tmp_path).values()
     assert len(cases) == expected + 1
+
+
+INDEX_HEAD = ("Number", "File", "SHA-256", "Why it is missing")
+PDF = hashlib.sha256(b"PDF").hexdigest()
+FIRST_FILE = ("INV-1", "1.pdf", PDF, "")
+ARCHIVES: dict[str, tuple[list[tuple[str, ...]], dict[str, bytes], int]] = {
+    "all that was issued before": ([FIRST_FILE], {"1.pdf": b"PDF"}, 0),
+    "one that cannot be made": ([("INV-1", "", "", "It has no address.")], {}, 0),
+    "one without a reason": ([("INV-1", "", "", "")], {}, 1),
+    "one is missing": ([], {}, 1),
+    "one that there was not": ([FIRST_FILE, ("INV-7", "", "", "?")], {"1.pdf": b"PDF"}, 1),
+    "a file that is not there": ([FIRST_FILE], {}, 1),
+    "another file": ([FIRST_FILE], {"1.pdf": b"DOC"}, 1),
+    "a file that nobody named": ([FIRST_FILE], {"1.pdf": b"PDF", "2.pdf": b""}, 1),
+    "a file that is not kept so": (
+        [("INV-1", "1.pdf", hashlib.sha256(b"DOC").hexdigest(), "")],
+        {"1.pdf": b"DOC"},
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize(("table", "files", "expected"), ARCHIVES.values(), ids=ARCHIVES)
+def test_a_whole_archive_is_compared_with_the_originals(tmp_path: Path, table, files, expected):
+    index = StringIO()
+    csv.writer(index).writerows([INDEX_HEAD, *table])
+    with ZipFile(tmp_path / "a.zip", "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+        archive.writestr("index.csv", index.getvalue().encode("utf-8-sig"))
+    content = (tmp_path / "a.zip").read_bytes()
+    expect: dict[str, Any] = {"known": {"INV-1"}, "wanted": {"INV-1"}, "kept": {("INV-1", PDF)}}
+    assert len([*archives.find_flaws("a", content, **expect)]) == expected
+    assert len([*archives.find_flaws("a", content[:-9], **expect)]) == 1
 
 
 ENDING = note("ended", 10, name="one", status=0, is_there=True, begun_at=at(1))

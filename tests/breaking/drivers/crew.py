@@ -1,6 +1,7 @@
 """The drivers at work beside the agents, and what they found."""
 
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -88,12 +89,14 @@ class Crew:
 
     def _run(self, driver: Driver) -> None:
         while not self._site.enough.is_set():
+            begun = time.monotonic()
             try:
                 driver.work()
             except (LostError, UnheardError):
                 threading.Event().wait(0.1)
             except GivenUpError:
                 return
+            self._site.enough.wait(driver.rests * (time.monotonic() - begun))
 
 
 def _settle(driver: Driver) -> None:

@@ -1,6 +1,5 @@
 """A person's browser that asks for pages and files, and goes away in the middle now and then."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +9,7 @@ from tests.breaking.drivers.driver import Site
 from tests.breaking.drivers.exchange import Answer, LostError, exchange
 from tests.breaking.person import FIELD, Person, UnheardError, Visit
 from tests.breaking.wire import LONGEST_PATIENCE_SECONDS
-from tests.passkeys import SoftPasskey, challenge_in
+from tests.passkeys import SoftPasskey
 
 FORM = "application/x-www-form-urlencoded"
 SIGNING = re.compile(r'data-signing="([^"]*)"')
@@ -27,6 +26,7 @@ class Desk(Person):
             password=own["password"],
             address=address,
             passkey=SoftPasskey.read(own["passkey"]),
+            heard=site.heard,
         )
         self.pk: str = own["pk"]
         self._site = site
@@ -77,9 +77,7 @@ class Desk(Person):
         asked = SIGNING.search(page.text)
         if asked is None:
             return {}
-        options = self.fetch("POST", asked[1], fields_of(page))
-        challenge = challenge_in(json.loads(options.text)["publicKey"])
-        return {"assertion": self._passkey.sign(challenge)}
+        return self._assert(self.fetch("POST", asked[1], fields_of(page)).text)
 
     def pause(self) -> None:
         self._site.pause(self._choice.uniform(0, LONGEST_PAUSE_SECONDS))

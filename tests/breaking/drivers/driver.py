@@ -22,7 +22,8 @@ Found = Mapping[str, Sequence[str]]
 class Site:
     """The service as drivers see it; `facts` are those of the company.
 
-    `environment` returns the variables with which commands of the service are run.
+    `environment` returns the variables with which commands of the service are run. What people and
+    programs are given that must be in no log is in `heard`, each secret behind what it is.
     """
 
     servers: Sequence[Server]
@@ -33,6 +34,7 @@ class Site:
     seed: int
     build: Build = Build.SOUND
     is_killing: bool = True
+    heard: set[tuple[str, str]] = field(default_factory=set)
     enough: threading.Event = field(default_factory=threading.Event)
     given_up: threading.Event = field(default_factory=threading.Event)
 
@@ -52,10 +54,15 @@ class Site:
 
 
 class Driver:
-    """Does something again and again, in so many threads, until it is enough."""
+    """Does something again and again, in so many threads, until it is enough.
+
+    After each time it rests, so many times as long as that took: agents have most of the machine,
+    however much there is to take out or to verify by and by.
+    """
 
     name: ClassVar[str]
     threads: ClassVar[int] = 1
+    rests: ClassVar[float] = 3
 
     def __init__(self, site: Site) -> None:
         self.site = site

@@ -13,13 +13,16 @@ from typing import Any, NamedTuple
 
 from typing_extensions import override
 
+from tests.breaking.drivers import archives
 from tests.breaking.drivers.desk import Desk, fields_of
 from tests.breaking.drivers.diary import Note, of_kind
 from tests.breaking.drivers.driver import Driver, Found, Site
 from tests.breaking.drivers.exchange import LostError
 
 ADDRESS = "198.51.100.5"
-KINDS = ("documents", "lines")
+# Those who ask first, and so have issued something before long.
+FIRST_ASKERS = 9
+TABLES, ORIGINALS = ("documents", "lines"), "originals"
 FIRST_DAY, LAST_DAY = "2026-01-01", "2027-12-31"
 # How a file ends that is not whole, as its reader is told in it.
 BROKEN_OFF = b"This file is not complete"
@@ -29,7 +32,7 @@ LONGEST_CUT_SECONDS = 0.5
 
 
 class Exports(Driver):
-    """Takes out the documents of one customer, or of all."""
+    """Takes out the documents of one customer, or of all; and the originals of one agent's."""
 
     name = "exports"
 
@@ -47,12 +50,11 @@ class Exports(Driver):
     def work(self) -> None:
         is_cut = self.chance.random() < CUT
         cut = self.chance.uniform(0, LONGEST_CUT_SECONDS) if is_cut else None
-        self._take_out(self.chance.choice(KINDS), cut)
-        self.site.pause(self.chance.uniform(0.5, 3))
+        self._take_out(self.chance.choice([*TABLES, ORIGINALS]), cut)
 
     @override
     def settle(self) -> None:
-        for kind in KINDS:
+        for kind in (*TABLES, ORIGINALS):
             self._take_out(kind, None)
 
     @override
@@ -68,7 +70,7 @@ class Exports(Driver):
         }
 
     def _take_out(self, kind: str, cut: float | None) -> None:
-        customer_id = self.chance.choice(["", *self.site.facts["customers"]])
+        chosen = self._choose(kind)
         form = fields_of(self._desk.read("/exports"))
         asked = {
             "csrfmiddlewaretoken": form["csrfmiddlewaretoken"],
@@ -76,7 +78,7 @@ class Exports(Driver):
             "type": "",
             "first_day": FIRST_DAY,
             "last_day": LAST_DAY,
-            "customer": customer_id,
+            **chosen,
         }
         begun_at = time.time()
         try:
@@ -91,15 +93,30 @@ class Exports(Driver):
         else:
             digest = hashlib.sha256(answer.body).hexdigest()
             (self._folder / digest).write_bytes(answer.body)
-            told = {"file": kind, "customer_id": customer_id, "begun_at": begun_at}
+            told = {"file": kind, **chosen, "begun_at": begun_at}
             self.diary.note("whole", **told, digest=digest, size=len(answer.body))
+
+    def _choose(self, kind: str) -> dict[str, str]:
+        """Return whose documents are taken out; of an agent that issues few, the originals.
+
+        Most of them are made for the file, which takes a good part of a second each.
+        """
+        facts = self.site.facts
+        if kind == ORIGINALS:
+            asker = self.chance.choice(facts["askers"][:FIRST_ASKERS])
+            return {"customer": "", "writer": asker["connection_id"]}
+        return {"customer": self.chance.choice(["", *facts["customers"]]), "writer": ""}
 
 
 class Issued(NamedTuple):
-    """A numbered document: its total in minor units, negative for a credit note, and its lines."""
+    """A numbered document: its total in minor units, negative for a credit note, and its lines.
+
+    The writer is the connection of an agent; empty of what a person wrote.
+    """
 
     number: str
     customer_id: str
+    writer_id: str
     total: int
     lines: int
     committed_at: datetime
@@ -109,10 +126,12 @@ class Rows(NamedTuple):
     issued: list[Issued]
     # What the audit says of exports that were taken to their end: kind; size and digest.
     events: list[tuple[str, str]]
+    # The originals that are kept: number and SHA-256.
+    kept: list[tuple[str, str]]
 
 
 ISSUED = """
-    SELECT number, customer_id::text,
+    SELECT number, customer_id::text, coalesce(connection_id::text, ''),
         (CASE type WHEN 'credit_note' THEN -grand_total ELSE grand_total END)::bigint,
         (SELECT count(*) FROM invoices_line AS own WHERE own.document_id = told.id),
         pg_xact_commit_timestamp(xmin)
@@ -122,41 +141,53 @@ EVENTS = """
     SELECT target, detail FROM agent_access_auditevent WHERE action = 'export:finished'
 """
 
+KEPT = """
+    SELECT number, encode(sha256(content), 'hex') FROM invoices_original AS held
+    JOIN invoices_document AS told ON told.id = held.document_id
+"""
+
 
 def read(database: Any) -> Rows:
     issued = [Issued(*row) for row in database.execute(ISSUED).fetchall()]
-    return Rows(issued, database.execute(EVENTS).fetchall())
+    events, kept = (database.execute(query).fetchall() for query in (EVENTS, KEPT))
+    return Rows(issued, events, kept)
 
 
 def find(notes: list[Note], rows: Rows, folder: Path) -> Found:
-    """Return the columns; the folder has the whole files, by their digests."""
     whole = of_kind(notes, "whole")
     wrong = [
         flaw
         for each in whole
-        for flaw in find_flaws(each, (folder / each["digest"]).read_bytes(), rows.issued)
+        for flaw in find_flaws(each, (folder / each["digest"]).read_bytes(), rows)
     ]
     return {"whole exports that are wrong": [*wrong, *find_silent(whole, rows)]}
 
 
-def find_flaws(told: Note, content: bytes, issued: list[Issued]) -> Iterator[str]:
+def find_flaws(told: Note, content: bytes, rows: Rows) -> Iterator[str]:
     """Compare a whole file with what was issued before it was asked for, and before it came."""
     begun_at, came_at = (datetime.fromtimestamp(told[name], UTC) for name in ("begun_at", "at"))
-    wanted = told["customer_id"]
-    documents = {each.number: each for each in issued if wanted in {"", each.customer_id}}
-    rows = list(csv.DictReader(StringIO(content.decode("utf-8-sig"))))
-    found = Counter(row["Number"] for row in rows)
+    documents = {
+        each.number: each
+        for each in rows.issued
+        if told["customer"] in {"", each.customer_id} and told["writer"] in {"", each.writer_id}
+    }
+    known = {each.number for each in documents.values() if each.committed_at <= came_at}
+    wanted = {each.number for each in documents.values() if each.committed_at < begun_at}
     name = f"export {told['digest'][:8]} of {told['file']}"
-    for number in found:
-        if number not in documents or documents[number].committed_at > came_at:
-            yield f"{name} has {number}, which there was not"
+    if told["file"] == ORIGINALS:
+        kept = set(rows.kept)
+        yield from archives.find_flaws(name, content, known=known, wanted=wanted, kept=kept)
+        return
+    lines = list(csv.DictReader(StringIO(content.decode("utf-8-sig"))))
+    found = Counter(row["Number"] for row in lines)
+    yield from (f"{name} has {number}, which there was not" for number in found.keys() - known)
     for each in documents.values():
         expected = each.lines if told["file"] == "lines" else 1
         is_there = found[each.number] == expected
-        if not is_there and (found[each.number] or each.committed_at < begun_at):
+        if not is_there and (found[each.number] or each.number in wanted):
             yield f"{name} has {each.number} {found[each.number]} times"
     if told["file"] == "documents":
-        for row in rows:
+        for row in lines:
             document = documents.get(row["Number"])
             if document and Decimal(row["Grand total"]) * 100 != document.total:
                 yield f"{name} says {row['Grand total']} of {row['Number']}"

@@ -51,7 +51,6 @@ class Imports(Driver):
                 break
             if self._import(path, town, seen):
                 break
-        self.site.pause(self.chance.uniform(0, 1))
 
     @override
     def find(self, database: Any) -> Found:

@@ -18,6 +18,8 @@ class Mailbox:
     def __init__(self, diary: Diary) -> None:
         self._diary = diary
         self._told = threading.Condition()
+        # The browsers that left, of which somebody was told so.
+        self.gone: set[str] = set()
         self._ways: dict[str, set[str]] = defaultdict(set)
 
     def take(self, way: str, text: str, mood: Mood, **more: Any) -> None:
@@ -26,6 +28,12 @@ class Mailbox:
         approval_id = found[1] if found else ""
         told = {"way": way, "approval_id": approval_id, "mood": mood, "text": text, **more}
         self._diary.note("sent", **told, is_taken=mood in TAKES)
+
+    def turn_away(self, way: str, *, is_told: bool = False) -> None:
+        """Keep that something came for a browser that left, or that its sender was told so."""
+        self._diary.note("gone" if is_told else "knocked", way=way)
+        if is_told:
+            self.gone.add(way)
 
     def confirm(self, way: str, text: str, *, seconds: float) -> None:
         """Keep that whoever sent it was told that it is taken, so long after they asked."""

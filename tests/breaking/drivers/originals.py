@@ -56,7 +56,6 @@ class Originals(Driver):
             beside.result()
         else:
             self._download(self._desks[0], *place)
-        self.site.pause(self.chance.uniform(0.3, 1.5))
 
     @override
     def settle(self) -> None:

@@ -40,11 +40,8 @@ class Packages(Driver):
     @override
     def work(self) -> None:
         is_killed = self.site.is_killing and self.chance.random() < KILLED
-        begun = time.monotonic()
         self._take(self.chance.uniform(0, LONGEST_LIFE) if is_killed else None)
-        # The more there is to verify, the rarer.
-        rest = self.chance.uniform(SHORTEST_WAIT, LONGEST_WAIT) + 3 * (time.monotonic() - begun)
-        self.site.enough.wait(rest)
+        self.site.enough.wait(self.chance.uniform(SHORTEST_WAIT, LONGEST_WAIT))
 
     @override
     def settle(self) -> None:

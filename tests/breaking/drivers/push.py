@@ -18,6 +18,8 @@ NAME = "localhost"
 HANGING_SECONDS = 8
 REQUEST_BYTES = 16 * 1024
 EMPTY = b"\r\nContent-Length: 0\r\n\r\n"
+# RFC 8030 section 7.3, and what services answer beside it, where a browser has left.
+GONE = {"404": b"HTTP/1.1 404 Not Found" + EMPTY, "410": b"HTTP/1.1 410 Gone" + EMPTY}
 ANSWERS = {
     Mood.WELL: b"HTTP/1.1 201 Created" + EMPTY,
     Mood.BUSY: b"HTTP/1.1 503 Service Unavailable" + EMPTY,
@@ -49,9 +51,13 @@ class PushServer:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._browsers: dict[str, Browser] = {}
+        self._gone: dict[str, bytes] = {}
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def add_browser(self, path: str) -> Browser:
+    def add_browser(self, path: str, *, gone: str = "") -> Browser:
+        """Add a browser that is reached, or of which it is said by this status that it left."""
+        if gone:
+            self._gone[path] = GONE[gone]
         self._browsers[path] = Browser(self.port, path)
         return self._browsers[path]
 
@@ -76,6 +82,12 @@ class PushServer:
         ):
             head, body = _read(stream)
             path = head.split(b" ", 2)[1].decode()
+            if path in self._gone:
+                self._mailbox.turn_away(path)
+                stream.sendall(self._gone[path])
+                self._mailbox.turn_away(path, is_told=True)
+                stream.unwrap()
+                return
             text = self._browsers[path].decrypt(body).decode()
             mood = self._moods.choose()
             self._mailbox.take(path, text, mood)

@@ -111,6 +111,7 @@ class SignIns(Driver):
             if answer.status != CREATED:
                 raise RuntimeError(f"A program was not registered: {answer.text}")
             verifier = f"{next(self._numbers):06}".rjust(64, "v")
+            self.site.heard.add(("a verifier", verifier))
             return Program(json.loads(answer.text)["client_id"], verifier)
 
     def _allow(self, program: Program) -> str:
@@ -186,6 +187,7 @@ class SignIns(Driver):
     ) -> dict[str, Any] | None:
         """Make one attempt: return the tokens, nothing for a refusal, or None without an answer."""
         secret = sent.get("code") or sent["refresh_token"]
+        self.site.heard.add(("a code or token", secret))
         grant = "authorization_code" if "code" in sent else "refresh_token"
         form = {"grant_type": grant, "client_id": program.client_id, "resource": RESOURCE}
         told = {"program": program.client_id, "secret": _digest(secret), "is_last": is_last}
@@ -204,6 +206,7 @@ class SignIns(Driver):
         self.diary.note(
             "answered", **told, status=answer.status, error=found.get("error", ""), **tokens
         )
+        self.site.heard.update(("a token", found[name]) for name in _TOKENS if name in found)
         if answer.status == OK:
             return found
         program.has_ended = True

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from queue import Queue
 from typing import Any, ClassVar
 
@@ -17,13 +18,16 @@ from tests.breaking.drivers.desk import Desk, fields_of
 from tests.breaking.drivers.diary import Note, of_kind
 from tests.breaking.drivers.driver import Driver, Found, Site
 from tests.breaking.drivers.mailbox import MAIL
+from tests.breaking.drivers.push import GONE, Browser
 from tests.breaking.drivers.workers import Workers
 from tests.breaking.habits import Habits
 from tests.breaking.journal import Journal
 from tests.breaking.wire import Line
 
 ADDRESS = "198.51.100.2"
-PATHS = ("/send/one", "/send/two")
+# Addresses are secrets, and so nothing that would stand in a log by chance.
+PATHS = ("/send/first-browser-of-the-person", "/send/second-browser-of-the-person")
+LEAVING = "/send/browser-that-leaves-"
 WAYS = frozenset({*PATHS, MAIL})
 FOUND = 302
 # How long a request is waited for, and those of whom nobody was told yet when all is quiet. A lease
@@ -38,19 +42,24 @@ class Telling(Driver):
 
     name = "telling"
     threads: ClassVar[int] = 3
+    # What takes its time is to wait for the messages.
+    rests: ClassVar[float] = 0
 
     def __init__(self, site: Site) -> None:
         super().__init__(site)
         self._outside = site.outside
         self._pool = ThreadPoolExecutor(2 * self.threads)
         self._workers: Workers | None = None
+        # The browsers that leave, by path.
+        self._leaving: set[str] = set()
+        self._numbers = count()
         # A browser of the person and some agents for each thread.
         self._desks = [Desk(site, "told", address=ADDRESS) for _ in range(self.threads)]
         askers = [self._make_asker(place) for place in range(len(site.facts["askers"]))]
         self._askers = askers
-        self._shares: Queue[list[Asker]] = Queue()
-        for place in range(self.threads):
-            self._shares.put(askers[place :: self.threads])
+        self._shares: Queue[tuple[Desk, list[Asker]]] = Queue()
+        for place, desk in enumerate(self._desks):
+            self._shares.put((desk, askers[place :: self.threads]))
 
     @override
     def prepare(self) -> None:
@@ -61,27 +70,47 @@ class Telling(Driver):
         page = fields_of(desk.read("/account"))
         token = {"csrfmiddlewaretoken": page["csrfmiddlewaretoken"]}
         for path in PATHS:
-            browser = self._outside.push.add_browser(path)
-            given = {"subscription": json.dumps(browser.subscription)}
-            added = desk.fetch("POST", "/account/notifications/browsers", token | given)
-            if added.status != FOUND:
-                raise RuntimeError(f"A browser was not added: {added.text}")
+            self._subscribe(desk, token, self._outside.push.add_browser(path))
+        for status in GONE:
+            self._add_leaving(desk, token, status)
         choices = token | {"by_mail": "on"}
         if desk.fetch("POST", "/account/notifications/choices", choices).status != FOUND:
             raise RuntimeError("The person could not choose to be told by mail.")
         self._workers = Workers(self.site, self.diary)
 
+    def _subscribe(self, desk: Desk, token: dict[str, str], browser: Browser) -> None:
+        given = {"subscription": json.dumps(browser.subscription)}
+        self.site.heard.add(("the secret of a browser", given["subscription"]))
+        self.site.heard.add(("the address of a browser", browser.path))
+        added = desk.fetch("POST", "/account/notifications/browsers", token | given)
+        if added.status != FOUND:
+            raise RuntimeError(f"A browser was not added: {added.text}")
+
+    def _add_leaving(self, desk: Desk, token: dict[str, str], status: str) -> None:
+        """Add a browser of which its push service says by this status that it has left."""
+        path = f"{LEAVING}{next(self._numbers)}"
+        self._subscribe(desk, token, self._outside.push.add_browser(path, gone=status))
+        self._leaving.add(path)
+
+    def _replace_leaving(self, desk: Desk) -> None:
+        """Add another browser that leaves once all have left."""
+        if self._leaving <= self._outside.mailbox.gone:
+            page = fields_of(desk.read("/account"))
+            token = {"csrfmiddlewaretoken": page["csrfmiddlewaretoken"]}
+            self._add_leaving(desk, token, self.chance.choice(list(GONE)))
+
     @override
     def work(self) -> None:
-        share = self._shares.get()
+        desk, share = self._shares.get()
         try:
             asker = next((each for each in share if each.may_ask()), None)
             if asker is None:
                 self.site.pause(1)
             else:
                 asker.run_round()
+                self._replace_leaving(desk)
         finally:
-            self._shares.put(share)
+            self._shares.put((desk, share))
 
     @override
     def calm(self) -> None:
@@ -110,7 +139,7 @@ class Telling(Driver):
 
     @override
     def find(self, database: Any) -> Found:
-        ways = {self._digest(path): path for path in PATHS}
+        ways = {self._digest(path): path for path in {*PATHS, *self._leaving}}
         rows = telling_columns.read(database, self.site.facts["staff"]["told"]["pk"], ways)
         notes = self._notes()
         return telling_columns.find(notes, rows, self._secrets(notes))

@@ -17,6 +17,8 @@ Telling = tuple[str, str]
 MARKING_SECONDS = 2.0
 # A server that answers so late may be given up before.
 PROMPT_SECONDS = 3.0
+# So long after a browser is gone, what was claimed for it before is sent, also by another worker.
+LAST_SENDINGS_SECONDS = 10.0
 
 
 class Delivery(NamedTuple):
@@ -35,6 +37,8 @@ class Rows:
     approvals: list[str]
     notified: list[str]
     deliveries: list[Delivery]
+    # The ways of the browsers to which they are told still.
+    subscribed: list[str]
 
 
 APPROVALS = """
@@ -48,10 +52,14 @@ DELIVERIES = """
     LEFT JOIN agent_telling_device AS device ON device.id = delivery.device_id
     WHERE told.person_id = %s::uuid AND told.fate = 'told'
 """
+SUBSCRIBED = "SELECT endpoint_digest FROM agent_telling_device WHERE person_id = %s::uuid"
 
 
 def read(database: Any, person_id: str, ways: Mapping[str, str]) -> Rows:
-    """Read what concerns the person, whose browsers have these ways by the digest of each."""
+    """Read what concerns the person, whose browsers have these ways by the digest of each.
+
+    One that was added and is not known, since no answer came, is left out.
+    """
     own = [person_id]
     return Rows(
         approvals=[pk for (pk,) in database.execute(APPROVALS, own).fetchall()],
@@ -59,6 +67,12 @@ def read(database: Any, person_id: str, ways: Mapping[str, str]) -> Rows:
         deliveries=[
             Delivery(pk, ways[digest] if digest else MAIL, attempts, outcome)
             for pk, digest, attempts, outcome in database.execute(DELIVERIES, own).fetchall()
+            if digest in {None, *ways}
+        ],
+        subscribed=[
+            ways[digest]
+            for (digest,) in database.execute(SUBSCRIBED, own).fetchall()
+            if digest in ways
         ],
     )
 
@@ -68,6 +82,7 @@ def find(notes: list[Note], rows: Rows, secrets: AbstractSet[str]) -> Found:
     return {
         "requests never told": [*find_untold(notes, rows)],
         "told once more than promised": [*find_retold(notes, rows)],
+        "subscriptions that are gone and kept": [*find_kept(notes, rows)],
         "secrets told": [*find_secrets(notes, secrets)],
     }
 
@@ -127,6 +142,22 @@ def _find_mails(notes: list[Note]) -> Iterator[str]:
             yield f"mail {message_id} told of {len(many)} requests"
 
 
+def find_kept(notes: list[Note], rows: Rows) -> Iterator[str]:
+    """Browsers that left, and are kept or told of something though no worker was killed since."""
+    killed = [each["at"] for each in of_kind(notes, "killed")]
+    gone_at: dict[str, float] = {}
+    for each in of_kind(notes, "gone"):
+        gone_at.setdefault(each["way"], each["at"])
+    for each in of_kind(notes, "knocked"):
+        told_at: float = gone_at.get(each["way"], float("inf"))
+        is_late = each["at"] > told_at + LAST_SENDINGS_SECONDS
+        if is_late and not any(told_at <= moment <= each["at"] for moment in killed):
+            yield f"{each['way']} was gone, and was told of something"
+    for way in rows.subscribed:
+        if way in gone_at and not any(moment >= gone_at[way] for moment in killed):
+            yield f"{way} is gone and kept"
+
+
 def find_secrets(notes: list[Note], secrets: AbstractSet[str]) -> Iterator[str]:
     """Messages in which something is that only a page or an agent may have."""
     for each in of_kind(notes, "sent"):
@@ -141,6 +172,7 @@ def count(notes: list[Note]) -> Mapping[str, int]:
         "requests of which a person was told": len(of_kind(notes, "asked")),
         "messages sent to browsers and by mail": sum(moods.values()),
         **{f"of these the server {mood}": moods[mood] for mood in sorted(moods)},
+        "browsers that left": len({each["way"] for each in of_kind(notes, "gone")}),
         "workers killed that tell people": len(of_kind(notes, "killed")),
     }
 

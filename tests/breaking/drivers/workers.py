@@ -9,7 +9,7 @@ from tests.breaking.drivers.diary import Diary
 from tests.breaking.drivers.driver import Site
 
 WORKERS = 2
-SHORTEST_LIFE, LONGEST_LIFE = 4.0, 20.0
+SHORTEST_LIFE, LONGEST_LIFE = 5.0, 35.0
 ENDING_SECONDS = 20
 
 
