@@ -49,6 +49,7 @@ CHOSEN = (
     ("the owner changes how numbers are written", "the person issues the draft by hand"),
     ("the owner renames the connection", "the owner stops all agents"),
     ("the person uses a one-time code", "the person uses a one-time code"),
+    ("the person uploads another file", "the person uploads another file"),
     ("a client exchanges its code", "a client exchanges its code"),
     ("a client refreshes its tokens", "a client refreshes its tokens"),
 )
