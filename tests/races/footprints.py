@@ -11,6 +11,7 @@ from django.db.models import Model
 WORD = re.compile(r"\w+")
 # A SELECT that locks says FOR UPDATE or FOR NO KEY UPDATE.
 WRITING = re.compile(r"\b(INSERT|UPDATE|DELETE)\b")
+CHANGING = re.compile(r"\b(INSERT INTO|DELETE FROM|(?<!FOR )(?<!KEY )UPDATE)\b")
 COMMIT = "COMMIT"
 # Before a statement that no transaction is around, which commits by itself.
 BY_ITSELF = "/* by itself */ "
@@ -63,6 +64,11 @@ def add_up(statements: Iterable[str]) -> Footprint:
         frozenset().union(*(one.named for one in each)),
         frozenset().union(*(one.taken for one in each)),
     )
+
+
+def find_changed(statements: Iterable[str]) -> frozenset[str]:
+    """Return the tables whose rows may have changed, without those that were only locked."""
+    return add_up(each for each in statements if CHANGING.search(each)).taken
 
 
 def has_committed(statements: Iterable[str]) -> bool:

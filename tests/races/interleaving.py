@@ -23,15 +23,19 @@ from tests.races.footprints import (
     COMMIT,
     Footprint,
     add_up,
+    find_changed,
     find_places,
+    footprint_of,
     has_committed,
 )
 from tests.races.rows import Facts, Tables
 from tests.races.stage import Stage
 from tests.races.table import Act
-from tests.threads import Encounter
+from tests.threads import IS_LOCK_AWAITED, Encounter
 
 Held = Callable[[str], None]
+# The cells of what a statement returned, row by row; None if that is not known.
+Result = tuple[bytes | None, ...] | None
 
 
 class Outcome(NamedTuple):
@@ -46,9 +50,10 @@ class Outcome(NamedTuple):
 
 
 class Alone(NamedTuple):
-    """What an act does by itself: its statements in order, and what it was told."""
+    """What an act does by itself: its statements in order, what they found, and its answer."""
 
     statements: tuple[str, ...]
+    results: tuple[Result, ...]
     answer: str
 
     @property
@@ -61,7 +66,8 @@ class Meeting(NamedTuple):
 
     `is_overtaken` if the second act ended meanwhile, instead of waiting for a lock. Else `waiting`
     is the footprint of what it did before, or None if it has committed some of that. It
-    `comes_late` if the first one had committed some of what it did.
+    `comes_late` if the first one had committed some of what it did. The `results` are those of the
+    first act's statements.
     """
 
     place: int
@@ -70,6 +76,7 @@ class Meeting(NamedTuple):
     is_overtaken: bool
     waiting: Footprint | None
     comes_late: bool
+    results: Sequence[Result]
 
 
 class Interleaving:
@@ -97,14 +104,17 @@ class Interleaving:
     def run(self, act: Act) -> Alone:
         """Run the act by itself."""
         here, _ = self._threads
+        results: list[Result] = []
         with self._set() as statements:
-            answer = here.submit(self._run, act, statements).result()
-            return Alone(tuple(statements), answer)
+            answer = here.submit(self._run, act, statements, results).result()
+            return Alone(tuple(statements), tuple(results), answer)
 
     def after(self, first: Act, second: Act) -> Outcome:
         """Return the outcome of one after the other."""
         key = first.name, second.name
         if key not in self._in_turn:
+            if key[::-1] not in self._in_turn:
+                self._in_turn.clear()  # of the pair before
             here, _ = self._threads
             with self._set() as statements:
                 told = [
@@ -116,10 +126,13 @@ class Interleaving:
 
     def meetings(self, first: Act, second: Act) -> Iterator[Meeting]:
         """Yield the outcomes of holding the first act until the second waits for it or is done."""
-        statements = self.alone(first).statements
+        alone, footprint = self.alone(first), self.alone(second).footprint
         last: Meeting | None = None
-        for place in find_places(statements, self.alone(second).footprint):
-            if last is None or not _waits_alike(last, statements[last.place : place]):
+        for place in find_places(alone.statements, footprint):
+            if last is None or not (
+                _waits_alike(last, alone.statements[last.place : place])
+                or _reads_alike(last, alone, place, footprint)
+            ):
                 yield (last := self._meet(first, second, place))
 
     def _meet(self, first: Act, second: Act, place: int) -> Meeting:
@@ -134,7 +147,13 @@ class Interleaving:
             self._note([*statements, *others])
             outcome = self._tell(first, second, told)
         return Meeting(
-            place, hold.statement, outcome, hold.is_overtaken, hold.waiting, hold.comes_late
+            place=place,
+            statement=hold.statement,
+            outcome=outcome,
+            is_overtaken=hold.is_overtaken,
+            waiting=hold.waiting,
+            comes_late=hold.comes_late,
+            results=hold.results,
         )
 
     @contextmanager
@@ -149,14 +168,14 @@ class Interleaving:
         self._note(statements)
 
     def _note(self, statements: Collection[str]) -> None:
-        self._dirty |= add_up(set(statements)).taken
+        self._dirty |= find_changed(set(statements))
 
-    def _run(self, act: Act, statements: list[str]) -> str:
-        with _listen(statements.append):
+    def _run(self, act: Act, statements: list[str], results: list[Result] | None = None) -> str:
+        with _listen(statements.append, results):
             return self._answer(act)
 
     def _run_held(self, act: Act, hold: "_Hold") -> str:
-        with _listen(hold.come_by):
+        with _listen(hold.come_by, hold.results):
             try:
                 return self._answer(act)
             finally:
@@ -171,7 +190,7 @@ class Interleaving:
         names = [first.name, second.name] if first != second else [first.name, f"{first.name} too"]
         if first == second:
             told = sorted(told)
-        flaws = find_flaws()
+        flaws = find_flaws(self._dirty)
         answers = dict(zip(names, told, strict=True)) | dict.fromkeys(flaws, FAULT)
         return Outcome(answers, self._tables.tell(self._dirty))
 
@@ -193,6 +212,7 @@ class _Hold:
         self.statement = ""
         self.waiting: Footprint | None = None
         self.comes_late = False
+        self.results: list[Result] = []
         self._left, self._statements, self._others = place, statements, others
 
     def come_by(self, statement: str) -> None:
@@ -217,19 +237,58 @@ def _waits_alike(last: Meeting, since: Sequence[str]) -> bool:
     return not add_up(since).taken & last.waiting.taken
 
 
+def _reads_alike(last: Meeting, alone: Alone, place: int, other: Footprint) -> bool:
+    """Return whether the second act, done already there, would be as well if it came here.
+
+    It would if of what it writes the first one has only read since, and found what it finds alone.
+    """
+    since = range(last.place, place)
+    return last.is_overtaken and not any(
+        footprint_of(alone.statements[each]).taken
+        or alone.statements[each] == COMMIT
+        or last.results[each : each + 1] != alone.results[each : each + 1]
+        or alone.results[each] is None
+        for each in since
+        if alone.statements[each] == COMMIT or footprint_of(alone.statements[each]).meets(other)
+    )
+
+
 @contextmanager
-def _listen(hear: Held) -> Iterator[None]:
-    """Call it with each statement of this thread before that is sent, and with each commit."""
+def _listen(hear: Held, results: list[Result] | None = None) -> Iterator[None]:
+    """Call it with each statement of this thread before that is sent, and with each commit.
+
+    What each one returned is appended to the results, if these are wanted.
+    """
     database = connections[connection.alias]
     commit = database.commit
+    kept: list[Result] = [] if results is None else results
 
     def commit_later() -> None:
         hear(COMMIT)
+        kept.append(None)
         commit()
 
     def execute(run: Any, statement: str, *args: Any) -> Any:
+        if statement == IS_LOCK_AWAITED:
+            return run(statement, *args)
         hear(statement if database.in_atomic_block else BY_ITSELF + statement)
-        return run(statement, *args)
+        result: Result = None
+        try:
+            told = run(statement, *args)
+            if results is not None:
+                result = _read_result(args[-1]["cursor"])
+        finally:
+            kept.append(result)
+        return told
 
     with database.execute_wrapper(execute), patch.object(database, "commit", commit_later):
         yield
+
+
+def _read_result(cursor: Any) -> Result:
+    """Return what a cursor holds, as the server sent it, or None where it comes bit by bit."""
+    found = getattr(cursor.cursor, "pgresult", None)
+    if found is None:
+        return None
+    cells = range(found.nfields)
+    return tuple(found.get_value(row, cell) for row in range(found.ntuples) for cell in cells)

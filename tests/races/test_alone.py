@@ -16,6 +16,7 @@ pytestmark = [
 
 # What an act is told that only asks for what it does not get.
 ASKING_IN_VAIN = {
+    "a thief refreshes by a former token": "400 invalid_grant",
     "an agent asks for what it may not": "409 conflict",
     "the person approves what is asked unsigned": "422",
 }

@@ -29,6 +29,11 @@ def refresh(stage: Stage) -> str:
     return status_of(stage.clients.program.refresh(stage.clients.pair["refresh_token"]))
 
 
+@act("a thief refreshes by a former token", *OF_CLIENT, needs=PERSON, ends=True)
+def refresh_again(stage: Stage) -> str:
+    return status_of(stage.clients.program.refresh(stage.clients.former))
+
+
 @act("a client exchanges its code", *OF_CLIENT, needs=PERSON)
 def exchange(stage: Stage) -> str:
     return status_of(stage.clients.program.exchange(stage.clients.code))
