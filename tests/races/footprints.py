@@ -79,6 +79,14 @@ def has_committed(statements: Iterable[str]) -> bool:
     )
 
 
+def begins_part(statement: str, before: Iterable[str]) -> bool:
+    """Return whether no transaction had begun before this statement, or with nothing but it."""
+    if statement == COMMIT or statement.startswith(BY_ITSELF):
+        return statement != COMMIT
+    told = [each for each in before if each == COMMIT or footprint_of(each).named]
+    return not told or told[-1] == COMMIT or told[-1].startswith(BY_ITSELF)
+
+
 def find_places(statements: Sequence[str], other: Footprint) -> list[int]:
     """Return before which of an act's statements another act makes a difference, by position.
 

@@ -23,6 +23,7 @@ from tests.races.footprints import (
     COMMIT,
     Footprint,
     add_up,
+    begins_part,
     find_changed,
     find_places,
     footprint_of,
@@ -66,8 +67,8 @@ class Meeting(NamedTuple):
 
     `is_overtaken` if the second act ended meanwhile, instead of waiting for a lock. Else `waiting`
     is the footprint of what it did before, or None if it has committed some of that. It
-    `comes_late` if the first one had committed some of what it did. The `results` are those of the
-    first act's statements.
+    `comes_late` if the first one had committed some of what it did, and was `between_parts` if it
+    was in no transaction then. The `results` are those of the first act's statements.
     """
 
     place: int
@@ -76,6 +77,7 @@ class Meeting(NamedTuple):
     is_overtaken: bool
     waiting: Footprint | None
     comes_late: bool
+    between_parts: bool
     results: Sequence[Result]
 
 
@@ -153,6 +155,7 @@ class Interleaving:
             is_overtaken=hold.is_overtaken,
             waiting=hold.waiting,
             comes_late=hold.comes_late,
+            between_parts=hold.between_parts,
             results=hold.results,
         )
 
@@ -211,7 +214,7 @@ class _Hold:
         self.is_overtaken = False
         self.statement = ""
         self.waiting: Footprint | None = None
-        self.comes_late = False
+        self.comes_late = self.between_parts = False
         self.results: list[Result] = []
         self._left, self._statements, self._others = place, statements, others
 
@@ -221,6 +224,7 @@ class _Hold:
         if self._left == -1:
             self.statement = statement
             self.comes_late = has_committed(self._statements[:-1])
+            self.between_parts = begins_part(statement, self._statements[:-1])
             self.is_overtaken = self.encounter.wait_here()
             before = self._others[:-1]  # the last one waits
             if not self.is_overtaken and not has_committed(before):
