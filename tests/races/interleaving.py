@@ -3,12 +3,12 @@
 Only on PostgreSQL: on SQLite, a writer locks the whole database.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 from unittest.mock import patch
 
 import time_machine
@@ -17,68 +17,25 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from tests.races.answers import FAULT, answer_of
+from tests.races.choosing import Choice
 from tests.races.flaws import find_flaws
 from tests.races.footprints import (
     BY_ITSELF,
     COMMIT,
+    ROLLBACK,
     Footprint,
     add_up,
     begins_part,
     find_changed,
-    find_places,
-    footprint_of,
     has_committed,
 )
-from tests.races.rows import Facts, Tables
+from tests.races.outcomes import Alone, Meeting, Outcome, Result
+from tests.races.rows import Tables
 from tests.races.stage import Stage
 from tests.races.table import Act
 from tests.threads import IS_LOCK_AWAITED, Encounter
 
 Held = Callable[[str], None]
-# The cells of what a statement returned, row by row; None if that is not known.
-Result = tuple[bytes | None, ...] | None
-
-
-class Outcome(NamedTuple):
-    """What each act was told, by name, and what the database holds after both."""
-
-    answers: Mapping[str, str]
-    rows: Mapping[str, Facts]
-
-    @property
-    def faults(self) -> list[str]:
-        return [told for told in self.answers.values() if told.startswith(FAULT)]
-
-
-class Alone(NamedTuple):
-    """What an act does by itself: its statements in order, what they found, and its answer."""
-
-    statements: tuple[str, ...]
-    results: tuple[Result, ...]
-    answer: str
-
-    @property
-    def footprint(self) -> Footprint:
-        return add_up(self.statements)
-
-
-class Meeting(NamedTuple):
-    """The outcome of holding the first act before this statement.
-
-    `is_overtaken` if the second act ended meanwhile, instead of waiting for a lock. Else `waiting`
-    is the footprint of what it did before, or None if it has committed some of that. It
-    `comes_late` if the first one had committed some of what it did, and was `between_parts` if it
-    was in no transaction then. The `results` are those of the first act's statements.
-    """
-
-    place: int
-    statement: str
-    outcome: Outcome
-    is_overtaken: bool
-    waiting: Footprint | None
-    comes_late: bool
-    between_parts: bool
-    results: Sequence[Result]
 
 
 class Interleaving:
@@ -129,13 +86,7 @@ class Interleaving:
     def meetings(self, first: Act, second: Act) -> Iterator[Meeting]:
         """Yield the outcomes of holding the first act until the second waits for it or is done."""
         alone, footprint = self.alone(first), self.alone(second).footprint
-        last: Meeting | None = None
-        for place in find_places(alone.statements, footprint):
-            if last is None or not (
-                _waits_alike(last, alone.statements[last.place : place])
-                or _reads_alike(last, alone, place, footprint)
-            ):
-                yield (last := self._meet(first, second, place))
+        return Choice(partial(self._meet, first, second), alone, footprint).meetings()
 
     def _meet(self, first: Act, second: Act, place: int) -> Meeting:
         here, there = self._threads
@@ -156,7 +107,7 @@ class Interleaving:
             waiting=hold.waiting,
             comes_late=hold.comes_late,
             between_parts=hold.between_parts,
-            results=hold.results,
+            results=tuple(hold.results),
         )
 
     @contextmanager
@@ -231,46 +182,25 @@ class _Hold:
                 self.waiting = add_up(before)
 
 
-def _waits_alike(last: Meeting, since: Sequence[str]) -> bool:
-    """Return whether the second act waits where it waited before, and so comes after the first.
-
-    It does unless the first one has committed since, or has taken what the other takes earlier.
-    """
-    if last.waiting is None or has_committed(since):
-        return False
-    return not add_up(since).taken & last.waiting.taken
-
-
-def _reads_alike(last: Meeting, alone: Alone, place: int, other: Footprint) -> bool:
-    """Return whether the second act, done already there, would be as well if it came here.
-
-    It would if of what it writes the first one has only read since, and found what it finds alone.
-    """
-    since = range(last.place, place)
-    return last.is_overtaken and not any(
-        footprint_of(alone.statements[each]).taken
-        or alone.statements[each] == COMMIT
-        or last.results[each : each + 1] != alone.results[each : each + 1]
-        or alone.results[each] is None
-        for each in since
-        if alone.statements[each] == COMMIT or footprint_of(alone.statements[each]).meets(other)
-    )
-
-
 @contextmanager
 def _listen(hear: Held, results: list[Result] | None = None) -> Iterator[None]:
-    """Call it with each statement of this thread before that is sent, and with each commit.
+    """Call it with each statement of this thread before that is sent, and with each end.
 
     What each one returned is appended to the results, if these are wanted.
     """
     database = connections[connection.alias]
-    commit = database.commit
+    commit, rollback = database.commit, database.rollback
     kept: list[Result] = [] if results is None else results
 
     def commit_later() -> None:
         hear(COMMIT)
         kept.append(None)
         commit()
+
+    def roll_back_later() -> None:
+        hear(ROLLBACK)
+        kept.append(None)
+        rollback()
 
     def execute(run: Any, statement: str, *args: Any) -> Any:
         if statement == IS_LOCK_AWAITED:
@@ -285,7 +215,11 @@ def _listen(hear: Held, results: list[Result] | None = None) -> Iterator[None]:
             kept.append(result)
         return told
 
-    with database.execute_wrapper(execute), patch.object(database, "commit", commit_later):
+    with (
+        database.execute_wrapper(execute),
+        patch.object(database, "commit", commit_later),
+        patch.object(database, "rollback", roll_back_later),
+    ):
         yield
 
 
@@ -295,4 +229,5 @@ def _read_result(cursor: Any) -> Result:
     if found is None:
         return None
     cells = range(found.nfields)
-    return tuple(found.get_value(row, cell) for row in range(found.ntuples) for cell in cells)
+    values = (found.get_value(row, cell) for row in range(found.ntuples) for cell in cells)
+    return (found.command_tuples, *values)

@@ -9,6 +9,7 @@ from django.test import Client
 
 from agent_access.approvals.models import ApprovalRequest
 from agent_access.audit import Actor
+from agent_access.connections import SIGNED_OUT, ConnectionNotAllowedError
 from agent_access.models import Connection
 from agent_access.passkeys.models import Passkey
 from agent_access.telling.models import Delivery, Device
@@ -121,8 +122,11 @@ class Stage:
     seen: Seen
 
     def seen_by(self, person: User) -> User:
-        """Return the person as a request reads them that begins now."""
-        return User.objects.get(pk=person.pk)
+        """Return the person as a request reads them that begins now, if still signed in."""
+        now = User.objects.get(pk=person.pk)
+        if now.session_revision != person.session_revision:
+            raise ConnectionNotAllowedError(SIGNED_OUT)
+        return now
 
     def acting(self, person: User) -> Actor:
         """Return the person as actor of an act, in the session that they have had all along."""

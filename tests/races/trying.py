@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, field
 
 from agent_access.models import AuditEvent
 from tests.races.answers import FAULT, is_refusal
-from tests.races.interleaving import Interleaving, Meeting, Outcome
+from tests.races.interleaving import Interleaving
+from tests.races.outcomes import Meeting, Outcome
 from tests.races.table import Pair
 
 EVENTS = AuditEvent._meta.db_table
