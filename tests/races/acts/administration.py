@@ -117,7 +117,7 @@ def change_password_as_operator(stage: Stage) -> None:
     sign_ins.change_password_as_operator(stage.people.dana, "another-password-by-command")
 
 
-@act("the person signs in", Thing.PERSON, has_parts=True)
+@act("the person signs in", Thing.PERSON, has_parts=True, of_nobody=True)
 def sign_in(stage: Stage) -> Any:
     form = {"username": stage.people.dana.email, "password": PASSWORD}
     return Browser().post("/sign-in", form)
@@ -246,6 +246,7 @@ def change_numbers(stage: Stage) -> None:
     "an operator rebuilds the words of searches",
     needs=(Thing.CUSTOMER, Thing.DOCUMENT),
     has_parts=True,
+    of_nobody=True,
 )
 def rebuild(stage: Stage) -> None:
     rebuild_words(Customer.objects.all(), Document.objects.all())
