@@ -51,6 +51,7 @@ CHOSEN = (
     ("the owner changes how numbers are written", "the person issues the draft by hand"),
     ("the owner changes how numbers are written", "the person issues the credit note"),
     ("the owner makes a connection", "the owner stops all agents"),
+    ("an operator hands the company over", "the person asks the owner for a client"),
     ("the owner deactivates the person", "the owner makes a connection"),
     ("the owner deactivates the person", "the owner hands the company over"),
     ("the owner changes the person's hours", "the owner gives the person a manager"),
