@@ -35,7 +35,8 @@ class Act(NamedTuple):
     It writes something of what it `changes`, and what it `needs` decides whether and how. Once one
     that `ends` something was answered, nothing is written any more by what it has ended; only an
     act `of_nobody` goes on: upkeep, and a sign-in, whose session is worth nothing then. One that
-    `has_parts` is made of several transactions, between which others may write.
+    `has_parts` is made of several transactions, or writes before it takes the locks of an act:
+    others may write in between.
     """
 
     name: str

@@ -179,8 +179,14 @@ def add_customer(stage: Stage) -> None:
     create_customer(stage.acting(stage.people.dana), {"name": "Delta", "customer_number": "3"})
 
 
-@act("the person imports customers", Thing.CUSTOMER, needs=(Thing.PERSON, Thing.DOCUMENT))
+@act(
+    "the person imports customers",
+    Thing.CUSTOMER,
+    needs=(Thing.PERSON, Thing.DOCUMENT),
+    has_parts=True,
+)
 def run_import(stage: Stage) -> None:
+    """A customer who is added while it writes comes after it, though with an earlier event."""
     actor = stage.acting(stage.people.dana)
     list(import_customers(actor, stage.books.upload.pk, seen=stage.seen.plan))
 
