@@ -144,7 +144,7 @@ class Interleaving:
         names = [first.name, second.name] if first != second else [first.name, f"{first.name} too"]
         if first == second:
             told = sorted(told)
-        flaws = find_flaws(self._dirty, is_rebuilt=first.of_nobody or second.of_nobody)
+        flaws = find_flaws(self._dirty, acts={first.name, second.name})
         answers = dict(zip(names, told, strict=True)) | dict.fromkeys(flaws, FAULT)
         return Outcome(answers, self._tables.tell(self._dirty))
 

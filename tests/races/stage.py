@@ -29,14 +29,30 @@ COOKIE = "c" * 32
 
 @dataclass(kw_only=True)
 class People:
-    """The owner, an administrator, the person whom agents act for, and others."""
+    """The owner, an administrator, the person whom agents act for, and others.
+
+    Each act opens a browser of its own: one that was signed out by an act would stay so.
+    """
 
     owner: User
     admin: User
     dana: User
     colin: User
-    desk: Client = field(default_factory=Browser)  # where Dana is signed in
-    owner_desk: Client = field(default_factory=Browser)
+    cookies: dict[UUID, str] = field(default_factory=dict)  # of who is signed in
+
+    @property
+    def desk(self) -> Client:
+        """A browser where Dana is signed in, as it was when the stage was set."""
+        return self._open_browser(self.dana)
+
+    @property
+    def owner_desk(self) -> Client:
+        return self._open_browser(self.owner)
+
+    def _open_browser(self, person: User) -> Client:
+        browser = Browser()
+        browser.cookies.load(self.cookies[person.pk])
+        return browser
 
 
 @dataclass(kw_only=True)

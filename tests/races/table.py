@@ -33,8 +33,9 @@ class Act(NamedTuple):
     """One row; `run` returns what its caller is told, or raises what refuses it.
 
     It writes something of what it `changes`, and what it `needs` decides whether and how. Once one
-    that `ends` something was answered, nothing is written any more by what it has ended; only an
-    act `of_nobody` goes on: upkeep, and a sign-in, whose session is worth nothing then. One that
+    that `ends` something was answered, nothing is written any more by what it has ended. Only an
+    act that `goes_on` is: upkeep, which is nobody's; a sign-in, whose session is worth nothing
+    then; and a form of a draft, whose page looked last at what its person may do. One that
     `has_parts` is made of several transactions, or writes before it takes the locks of an act:
     others may write in between.
     """
@@ -45,7 +46,7 @@ class Act(NamedTuple):
     run: Run
     ends: bool
     has_parts: bool
-    of_nobody: bool
+    goes_on: bool
 
     def meets(self, other: "Act") -> bool:
         """Return whether the two touch the same thing, which one of them changes."""
@@ -63,14 +64,14 @@ def act(
     needs: Things = (),
     ends: bool = False,
     has_parts: bool = False,
-    of_nobody: bool = False,
+    goes_on: bool = False,
 ) -> Callable[[Run], Run]:
     """Add a function to the table."""
 
     def add(run: Run) -> Run:
         assert name not in _rows, name
         touched = frozenset(changes), frozenset(needs)
-        _rows[name] = Act(name, *touched, run, ends, has_parts, of_nobody)
+        _rows[name] = Act(name, *touched, run, ends, has_parts, goes_on)
         return run
 
     return add

@@ -57,7 +57,7 @@ def _judge(
     place = f"{first.name}, held at statement {met.place} ({met.statement[:300]})"
     if outcome.faults or outcome not in in_turn:
         yield f"{place}, beside {second.name}: {tell_difference(outcome, in_turn)}"
-    elif met.is_overtaken and second.ends and not (met.comes_late or first.of_nobody):
+    elif met.is_overtaken and second.ends and not (met.comes_late or first.goes_on):
         ended = _tell(interleaving.after(second, first), pair)
         if outcome.rows != ended.rows:
             yield f"{place}, after {second.name}: {tell_difference(outcome, [ended])}"

@@ -33,6 +33,7 @@ from invoicing.services.working_hours import Stretch
 from invoicing.tax_proposals import propose_rates
 from tests.browsers import Browser
 from tests.factories import PASSWORD
+from tests.races.flaws import REBUILD
 from tests.races.stage import Stage
 from tests.races.table import Thing, act
 
@@ -117,7 +118,7 @@ def change_password_as_operator(stage: Stage) -> None:
     sign_ins.change_password_as_operator(stage.people.dana, "another-password-by-command")
 
 
-@act("the person signs in", Thing.PERSON, has_parts=True, of_nobody=True)
+@act("the person signs in", Thing.PERSON, has_parts=True, goes_on=True)
 def sign_in(stage: Stage) -> Any:
     form = {"username": stage.people.dana.email, "password": PASSWORD}
     return Browser().post("/sign-in", form)
@@ -249,10 +250,10 @@ def change_numbers(stage: Stage) -> None:
 
 
 @act(
-    "an operator rebuilds the words of searches",
+    REBUILD,
     needs=(Thing.CUSTOMER, Thing.DOCUMENT),
     has_parts=True,
-    of_nobody=True,
+    goes_on=True,
 )
 def rebuild(stage: Stage) -> None:
     rebuild_words(Customer.objects.all(), Document.objects.all())

@@ -111,7 +111,7 @@ def end_client(stage: Stage) -> None:
     end_connections_of(stage.clients.authorization.client, by=stage.acting(stage.people.owner))
 
 
-@act("the tokens of an ended client are deleted", *OF_CLIENT, has_parts=True, of_nobody=True)
+@act("the tokens of an ended client are deleted", *OF_CLIENT, has_parts=True, goes_on=True)
 def forget_client(stage: Stage) -> None:
     forget_tokens_of(stage.clients.authorization.client, by=stage.acting(stage.people.owner))
 
@@ -125,6 +125,6 @@ def delete(stage: Stage) -> None:
         delete_client(each, by=stage.acting(stage.people.owner))
 
 
-@act("an operator forgets old tokens", *OF_CLIENT, has_parts=True, of_nobody=True)
+@act("an operator forgets old tokens", *OF_CLIENT, has_parts=True, goes_on=True)
 def forget(stage: Stage) -> None:
     forget_old_tokens()

@@ -103,7 +103,7 @@ def require(stage: Stage) -> None:
     Thing.PASSKEY,
     Thing.PERSON,
     has_parts=True,
-    of_nobody=True,
+    goes_on=True,
 )
 def sign_in(stage: Stage) -> Any:
     browser = Browser()
