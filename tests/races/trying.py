@@ -8,7 +8,7 @@ from agent_access.models import AuditEvent
 from tests.races.answers import FAULT, is_refusal
 from tests.races.interleaving import Interleaving
 from tests.races.outcomes import Meeting, Outcome
-from tests.races.table import Pair
+from tests.races.table import Pair, Thing
 
 EVENTS = AuditEvent._meta.db_table
 
@@ -67,12 +67,13 @@ def _tell(outcome: Outcome, pair: Pair) -> Outcome:
     """Return what has to agree with one order of these acts.
 
     Where one of them has parts, not the places of events in chains; and where one ends something,
-    not in which words what it ended is refused: that depends on how far it had come.
+    or the sessions of a person, not in which words what it ended is refused: that depends on how
+    far it had come.
     """
     if any(each.has_parts for each in pair):
         events = sorted((row[1:] for row in outcome.rows[EVENTS]), key=repr)
         outcome = outcome._replace(rows={**outcome.rows, EVENTS: events})
-    if any(each.ends for each in pair):
+    if any(each.ends or Thing.PERSON in each.changes for each in pair):
         told = outcome.answers.items()
         answers = {name: _shorten(answer) for name, answer in told}
         outcome = outcome._replace(answers=answers)

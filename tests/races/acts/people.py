@@ -45,7 +45,12 @@ def withdraw(stage: Stage) -> Any:
     return stage.people.desk.post(f"/approvals/{stage.agents.approved.approval.pk}/withdraw")
 
 
-@act("the person looks at what is asked", needs=(*DECIDING, Thing.APPROVAL), has_parts=True)
+@act(
+    "the person looks at what is asked",
+    needs=(*DECIDING, Thing.APPROVAL),
+    has_parts=True,
+    goes_on=True,
+)
 def look(stage: Stage) -> Any:
     return stage.people.desk.get(f"/approvals/{stage.agents.asked.pk}")
 
