@@ -35,9 +35,8 @@ class Act(NamedTuple):
     It writes something of what it `changes`, and what it `needs` decides whether and how. Once one
     that `ends` something was answered, nothing is written any more by what it has ended. Only an
     act that `goes_on` is: upkeep, which is nobody's; a sign-in, whose session is worth nothing
-    then; and a page that is read or a draft that is saved, which looked last at what its person may
-    do. One that
-    `has_parts` is made of several transactions, or writes before it takes the locks of an act:
+    then; a page that is read, and a draft that is saved by hand, which look at rights before. One
+    that `has_parts` is made of several transactions, or writes before it takes the locks of an act:
     others may write in between.
     """
 
