@@ -35,7 +35,7 @@ class Act(NamedTuple):
     It writes something of what it `changes`, and what it `needs` decides whether and how. Once one
     that `ends` something was answered, nothing is written any more by what it has ended. Only an
     act that `goes_on` is: upkeep, which is nobody's; a sign-in, whose session is worth nothing
-    then; a page that is read, and a draft that is saved by hand, which look at rights before. One
+    then; a page that is read, and a draft or a thing of their own that a person saves. One
     that `has_parts` is made of several transactions, or writes before it takes the locks of an act:
     others may write in between.
     """

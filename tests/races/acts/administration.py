@@ -197,7 +197,7 @@ def upload_file(stage: Stage) -> None:
     keep_file(stage.people.dana, name="other.csv", content=b"Number,Name\n4,Epsilon")
 
 
-@act("the person gives their file up", Thing.CUSTOMER, needs=PERSON)
+@act("the person gives their file up", Thing.CUSTOMER, needs=PERSON, goes_on=True)
 def give_up(stage: Stage) -> Any:
     path = f"/customers/import/{stage.books.upload.pk}"
     return stage.people.desk.post(path, {"give-up": ""})
