@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Collection
 from functools import partial
 from threading import Event
+from typing import Any
 
 import pytest
 
@@ -80,3 +81,31 @@ def test_an_ending_of_one_and_of_all_never_wait_for_each_other(connect, delegate
     assert ended == [1, 1]
     assert not Connection.objects.filter(revoked_at=None).exists()
     assert list(find_breaks()) == []
+
+
+@pytest.mark.requirement("revocation.access_off")
+def test_a_connection_made_while_access_goes_off_does_not_outlive_it(
+    access_on, delegate, monkeypatch
+):
+    """The switch is thrown between the look at it and the making of the connection."""
+    check_request, encounter = connections._check_request, Encounter()
+
+    def check_and_wait(*args: Any) -> Any:
+        found = check_request(*args)
+        encounter.wait_here()
+        return found
+
+    def make() -> int:
+        request = connections.ConnectionRequest(
+            user=delegate, scopes=["people:read"], days=1, name="Late"
+        )
+        connections.create_connection(request)
+        return 0
+
+    def switch_off() -> int:
+        return encounter.come(lambda: turn_access(on=False))
+
+    monkeypatch.setattr(connections, "_check_request", check_and_wait)
+    made_and_ended: list[int] = run_together([make, switch_off])
+    assert made_and_ended == [0, 1]
+    assert not connections.live_connections().exists()
