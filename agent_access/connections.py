@@ -17,6 +17,7 @@ from agent_access import approvers, audit, conf, signals
 from agent_access.audit import OPERATOR, SYSTEM, Actor, Origin, record_act
 from agent_access.credentials import digest_credential, make_credential
 from agent_access.keys import to_key
+from agent_access.models.audit import ChainHead
 from agent_access.models.connections import NAME_LENGTH, Connection, ConnectionKind, RevokedReason
 from agent_access.models.settings import AccessSettings
 from agent_access.tools import registry
@@ -34,7 +35,7 @@ __all__ = [
 
 MIN_DAYS = 1
 MAX_DAYS = 30
-REVOCATION_BATCH = 1000
+BATCH = 1000
 
 # Why a connection may not be made.
 ACCESS_OFF = gettext_noop("Agent access is off; the owner must turn it on first.")
@@ -280,8 +281,8 @@ def revoke_connections(
     pending = connections.filter(revoked_at=None).order_by("id")
     expiries = dict(pending.values_list("id", "expires_at"))
     ids, now = list(expiries), timezone.now()
-    for start in range(0, len(ids), REVOCATION_BATCH):
-        batch = ids[start : start + REVOCATION_BATCH]
+    for start in range(0, len(ids), BATCH):
+        batch = ids[start : start + BATCH]
         audit.close_chains([str(each) for each in batch])
         # Not `now`: calls in flight, for which this waited, may have ended after it.
         Connection.objects.filter(pk__in=batch).update(
@@ -295,3 +296,16 @@ def revoke_connections(
                 signals.connection_ended, Connection, connection_id=each, reason=reason
             )
     return sum(now < expires_at for expires_at in expiries.values())
+
+
+def wait_for_calls(connections: QuerySet[Connection]) -> None:
+    """Wait for the calls in flight by these connections, before a right of theirs is withdrawn.
+
+    Later ones wait until this transaction ends, and then look again at what they may do. Locks the
+    administration chain first, as whoever revokes them does.
+    """
+    audit.lock_administration()
+    heads = ChainHead.objects.order_by("chain").select_for_update()
+    chains = sorted(str(pk) for pk in connections.values_list("pk", flat=True))
+    for start in range(0, len(chains), BATCH):
+        len(heads.filter(chain__in=chains[start : start + BATCH]))

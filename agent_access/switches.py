@@ -4,7 +4,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from agent_access.audit import OPERATOR, Actor, record_act
-from agent_access.connections import revoke_connections
+from agent_access.connections import live_connections, revoke_connections, wait_for_calls
 from agent_access.models import AccessSettings, Connection, ConnectionKind, RevokedReason
 from agent_access.tools import registry
 
@@ -42,7 +42,8 @@ def _turn(
 def turn_module(module: str, *, on: bool, by: Actor = OPERATOR) -> int:
     """Let the module's tools answer, or hide them from every connection; return 0: none ends.
 
-    Raises UnknownModuleError for a name that no tool has.
+    Calls in flight commit before they are hidden, or not at all. Raises UnknownModuleError for a
+    name that no tool has.
     """
     if module not in registry.modules:
         raise UnknownModuleError(module)
@@ -50,4 +51,6 @@ def turn_module(module: str, *, on: bool, by: Actor = OPERATOR) -> int:
     if on == (module in modules_off):
         AccessSettings.objects.update(modules_off=sorted(modules_off ^ {module}))
         record_act(f"module:turned_{'on' if on else 'off'}", by, target=module)
+        if not on:
+            wait_for_calls(live_connections())
     return 0

@@ -11,6 +11,8 @@ from django.db import connection, connections
 PATIENCE_SECONDS = 60
 # On SQLite an act waits for the one writer, and nobody sees that: the test gives it this long.
 UNSEEN_SECONDS = 0.3
+# How often an act that is held looks whether the other one waits.
+LOOK_SECONDS = 0.003
 THREADS = 20
 
 _Task = TypeVar("_Task")
@@ -60,7 +62,7 @@ class Encounter:
         if connection.vendor == "sqlite":
             return self._is_done.wait(UNSEEN_SECONDS)
         until = monotonic() + PATIENCE_SECONDS
-        while not (self._is_done.wait(0.01) or is_lock_awaited()):
+        while not (self._is_done.wait(LOOK_SECONDS) or is_lock_awaited()):
             assert monotonic() < until, "the other act waits, and not for a lock of the database"
         return self._is_done.is_set()
 

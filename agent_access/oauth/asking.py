@@ -140,6 +140,7 @@ def ask(
         asked_at=now,
         expires_at=now + TIME_TO_ANSWER,
     )
+    AccessSettings.lock()  # until whoever is asked is that no more
     approver = find_approver(person)
     if approver is None:
         raise ConnectionNotAllowedError(NOT_THE_OWNER)

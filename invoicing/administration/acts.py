@@ -13,7 +13,7 @@ from django.http import HttpRequest
 
 from agent_access import audit
 from agent_access.audit import Actor, record_act
-from agent_access.connections import live_connections, revoke_connections
+from agent_access.connections import live_connections, revoke_connections, wait_for_calls
 from agent_access.models.audit import DETAIL_LENGTH
 from agent_access.models.connections import Connection, RevokedReason
 from agent_access.models.settings import AccessSettings
@@ -77,6 +77,11 @@ def end_connections(person: User, reason: RevokedReason, *, actor: Actor) -> int
     """End every connection that acts as the person; return how many."""
     connections = Connection.objects.filter(user=person)
     return revoke_connections(connections, reason=reason, by=actor)
+
+
+def wait_for_calls_of(person: User) -> None:
+    """Wait for the calls in flight for the person, before a permission is taken from them."""
+    wait_for_calls(live_connections().filter(user=person))
 
 
 def record_admin_act(action: str, *, target: object, actor: Actor, detail: str = "") -> None:

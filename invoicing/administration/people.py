@@ -10,7 +10,12 @@ from django.utils.translation import gettext_lazy as _
 
 from agent_access.audit import Actor
 from agent_access.models.connections import RevokedReason
-from invoicing.administration.acts import act_of, end_connections, record_admin_act
+from invoicing.administration.acts import (
+    act_of,
+    end_connections,
+    record_admin_act,
+    wait_for_calls_of,
+)
 from invoicing.administration.auditors import LAST_DAY, is_cut_short, settle_auditor
 from invoicing.errors import ConflictError, PermissionMissingError
 from invoicing.locks import lock_person
@@ -31,7 +36,8 @@ may_change_people = partial(may_administer, permission="invoices.change_user")
 # Fields that decide whether and how somebody signs in, and those that give rights.
 SIGN_IN = frozenset({"email", "is_active", "is_guest"})
 ADMIN_FLAGS = frozenset({"is_staff", "is_superuser"})
-RIGHTS = ADMIN_FLAGS | {"groups", "user_permissions", LAST_DAY}
+PERMISSIONS = frozenset({"groups", "user_permissions"})
+RIGHTS = ADMIN_FLAGS | PERMISSIONS | {LAST_DAY}
 # Fields of the owner that nobody can change, the owner included.
 FIXED_FOR_OWNER = frozenset({"is_active", "is_guest"})
 
@@ -90,7 +96,8 @@ def _write(person: User, changes: Changes, *, by: User, actor: Actor) -> tuple[s
     """Write what changes, and end sessions and connections if that requires it; return the fields.
 
     Connections end before the person is written: ending them waits for calls that are committing
-    and read the person's row, which a change of the e-mail address locks.
+    and read the person's row, which a change of the e-mail address locks. So does a change of what
+    the person may do.
     """
     changed = find_changed(person, _tidy(person, changes))
     if changed:
@@ -101,6 +108,8 @@ def _write(person: User, changes: Changes, *, by: User, actor: Actor) -> tuple[s
         if reason := _find_end(person, changed):
             end_connections(person, reason, actor=actor)
             revision = {"session_revision": person.session_revision + 1}
+        elif PERMISSIONS.intersection(changed):
+            wait_for_calls_of(person)
         write_changes(person, changed | revision)
     return tuple(changed)
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from django.contrib.auth.models import Permission as PermissionRow
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -15,7 +16,7 @@ from invoicing.customer_imports.columns import propose_fields
 from invoicing.customer_imports.planning import Plan, find_customers, plan_rows, read_rows
 from invoicing.customer_imports.reading import read_table
 from invoicing.errors import RecordNotFoundError
-from invoicing.locks import lock_customers, lock_record
+from invoicing.locks import lock_customers, lock_person, lock_record
 from invoicing.models import Customer, CustomerImport, User
 
 KEPT = timedelta(days=1)
@@ -27,18 +28,23 @@ _Record = TypeVar("_Record")
 
 
 def keep_file(user: User, *, name: str, content: bytes) -> CustomerImport:
-    """Keep a file in place of the person's earlier one; raises FileUnreadableError."""
+    """Keep a file in place of the person's earlier one; raises FileUnreadableError.
+
+    Of two that come at once, the one that waits for the person's row takes the other's place.
+    """
     headers, rows = read_table(content)
     deque(rows, maxlen=0)  # reads them all, and keeps none
     fields = propose_fields(headers)
     is_over = Q(created_by=user) | Q(created_at__lt=timezone.now() - KEPT)
-    CustomerImport.objects.filter(is_over).delete()
-    return CustomerImport.objects.create(
-        created_by=user,
-        file_name=name[:FILE_NAME_LENGTH],
-        content=content,
-        columns=fields,
-    )
+    with transaction.atomic():
+        lock_person(user.pk)
+        CustomerImport.objects.filter(is_over).delete()
+        return CustomerImport.objects.create(
+            created_by=user,
+            file_name=name[:FILE_NAME_LENGTH],
+            content=content,
+            columns=fields,
+        )
 
 
 def take_turn() -> None:

@@ -62,7 +62,7 @@ def test_turning_access_off_ends_every_connection_and_on_again_revives_none(conn
 
 def test_no_call_that_is_on_its_way_outlives_a_stop_of_many(connect, delegate, monkeypatch):
     """Their credentials were looked at already; at the chains of all of them it is too late."""
-    monkeypatch.setattr(connections, "REVOCATION_BATCH", 2)
+    monkeypatch.setattr(connections, "BATCH", 2)
     made = [connect(delegate)[0] for _ in range(5)]
     assert turn_access(on=False) == 5
     for connection in made:
@@ -98,7 +98,7 @@ def test_a_switch_that_fails_in_the_middle_ends_nothing(connect, delegate, monke
     connect(delegate)
     connect(delegate)
     before, events = take_snapshot(), AuditEvent.objects.count()
-    monkeypatch.setattr(connections, "REVOCATION_BATCH", 1)
+    monkeypatch.setattr(connections, "BATCH", 1)
     monkeypatch.setattr(audit, "close_chains", Mock(side_effect=[None, OSError]))
 
     with pytest.raises(OSError):  # noqa: PT011  the mock's own

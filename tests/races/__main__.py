@@ -6,9 +6,10 @@ import subprocess
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TextIO
 
 from tqdm import tqdm
 
@@ -17,6 +18,7 @@ from tests.environment import SETTINGS
 
 SECONDS_BETWEEN_LINES = 2
 HISTORY_SECONDS = 30
+MATRIX = "tests/races/test_matrix.py::test_the_whole_matrix"
 
 
 def main() -> int:
@@ -39,7 +41,7 @@ def main() -> int:
     if options.result:
         options.result.write_text(_write_result(report.table(), options), encoding="utf-8")
     if report.findings or status:
-        print("\n".join(report.findings) or log)  # noqa: T201  as above
+        print(log if status else "")  # noqa: T201  as above
         return 1
     return 0 if report.is_whole or options.minutes else 1
 
@@ -75,18 +77,44 @@ def _run(options: Namespace, pairs: int) -> tuple[int, list[dict[str, Any]], str
         }
         if options.minutes:
             told["RACES_UNTIL"] = str(time.time() + options.minutes * 60)
+        tests = MATRIX if options.act else "tests/races"
         command = [
-            *(sys.executable, "-m", "pytest", "tests/races", "--database", "postgresql"),
+            *(sys.executable, "-m", "pytest", tests, "--database", "postgresql"),
             *("--quiet", "-n", str(options.processes), "-o", "faulthandler_timeout=0"),
         ]
         with log.open("w") as out:
             process = subprocess.Popen(command, env=os.environ | told, stdout=out, stderr=out)  # noqa: S603  our own command
-            with tqdm(total=pairs, desc="Pairs", mininterval=SECONDS_BETWEEN_LINES) as bar:
-                while process.poll() is None:
-                    time.sleep(SECONDS_BETWEEN_LINES)
-                    bar.update(tally.read_bytes().count(b'"first"') - bar.n)
-        results = [json.loads(line) for line in tally.read_text(encoding="utf-8").splitlines()]
+            results = list(_follow(process, tally, pairs))
         return process.returncode, results, log.read_text(encoding="utf-8")[-4000:]
+
+
+def _follow(process: subprocess.Popen[bytes], tally: Path, pairs: int) -> Iterator[dict[str, Any]]:
+    """Yield the results as they are written down, and print each finding at once."""
+    with (
+        tally.open(encoding="utf-8") as lines,
+        tqdm(total=pairs, desc="Pairs", mininterval=SECONDS_BETWEEN_LINES) as bar,
+    ):
+        is_running = True
+        while is_running:
+            time.sleep(SECONDS_BETWEEN_LINES)
+            is_running = process.poll() is None
+            for line in _whole_lines(lines):
+                result = json.loads(line)
+                bar.update("first" in result)
+                for finding in result["findings"]:
+                    bar.write(finding)
+                yield result
+
+
+def _whole_lines(lines: TextIO) -> Iterator[str]:
+    """Yield what was written since, but not the beginning of a line that is being written."""
+    begun = lines.tell()
+    while line := lines.readline():
+        if not line.endswith("\n"):
+            lines.seek(begun)
+            return
+        begun = lines.tell()
+        yield line
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from tests.agents import Answer
 FAULT = "FAULT"
 DONE = "done"
 GRANTED = (DONE, "200", "201", "202", "302")
+SIGNED_OUT = "signed out"  # and asked to sign in
 LEAST_FAULT = 500
 LEAST_REFUSAL = 400
 
@@ -51,7 +52,8 @@ def _name_answer(status: int, content: bytes, headers: Any) -> str:
     if status >= LEAST_FAULT:
         return f"{FAULT}: {status} {content[:200]!r}"
     if status < LEAST_REFUSAL:
-        return f"{status} {headers.get('Location', '')}".strip()
+        location = headers.get("Location", "")
+        return SIGNED_OUT if location.startswith("/sign-in?") else f"{status} {location}".strip()
     is_json = headers.get("Content-Type", "").startswith("application/json")
     error = json.loads(content).get("error", "") if is_json else ""
     return f"{status} {error['code'] if isinstance(error, dict) else error}".strip()

@@ -27,11 +27,15 @@ DOCUMENT = "https://named.example/client.json"
 
 @dataclass(kw_only=True)
 class Clients:
-    """One program with four requests: `pair` and `code` are of connections that it has."""
+    """One program with four requests: `pair` and `code` are of connections that it has.
+
+    The refresh token of the pair was given for the `former` one.
+    """
 
     program: Program
     authorization: AuthorizationRequest
     pair: dict[str, Any]
+    former: str
     connection: Connection
     code: str
     unused: UUID  # the connection of the code
@@ -52,7 +56,8 @@ def stage_clients(owner: User, dana: User) -> Clients:
         asked = consent_of(owner, dana, authorization)
         return make_connection(authorization, asked, decided_at=timezone.now())
 
-    pair = program.exchange(consent(request("pair"))).body
+    former = program.exchange(consent(request("pair"))).body["refresh_token"]
+    pair = program.refresh(former).body
     connection = Connection.objects.get(client_id=program.client_id)
     allowed = _ask(request("allowed"), dana)
     allow(allowed, owner=owner, scopes=READ, days=DAYS, origin=make_origin(Transport.WEB))
@@ -63,6 +68,7 @@ def stage_clients(owner: User, dana: User) -> Clients:
         program=program,
         authorization=request("new"),
         pair=pair,
+        former=former,
         connection=connection,
         code=code,
         unused=Grant.objects.get(consumed_at=None).connection_id,

@@ -11,7 +11,9 @@ from django.db.models import Model
 WORD = re.compile(r"\w+")
 # A SELECT that locks says FOR UPDATE or FOR NO KEY UPDATE.
 WRITING = re.compile(r"\b(INSERT|UPDATE|DELETE)\b")
+CHANGING = re.compile(r"\b(INSERT INTO|DELETE FROM|(?<!FOR )(?<!KEY )UPDATE)\b")
 COMMIT = "COMMIT"
+ROLLBACK = "ROLLBACK"  # of all, or to a savepoint
 # Before a statement that no transaction is around, which commits by itself.
 BY_ITSELF = "/* by itself */ "
 # What migrations fill; no act writes it.
@@ -65,6 +67,11 @@ def add_up(statements: Iterable[str]) -> Footprint:
     )
 
 
+def find_changed(statements: Iterable[str]) -> frozenset[str]:
+    """Return the tables whose rows may have changed, without those that were only locked."""
+    return add_up(each for each in statements if CHANGING.search(each)).taken
+
+
 def has_committed(statements: Iterable[str]) -> bool:
     """Return whether any of what these wrote is there for others, whatever follows."""
     return any(
@@ -73,21 +80,36 @@ def has_committed(statements: Iterable[str]) -> bool:
     )
 
 
+def find_ends(statements: Sequence[str]) -> frozenset[int]:
+    """Return which of them let go of locks, or leave for others what was written, by position."""
+    ends, has_taken = set(), False
+    for place, statement in enumerate(statements):
+        if statement == COMMIT or statement.startswith(ROLLBACK):
+            ends |= {place} if has_taken else set()
+            has_taken = has_taken and statement not in {COMMIT, ROLLBACK}
+        elif footprint_of(statement).taken:
+            has_taken = not statement.startswith(BY_ITSELF)
+            ends |= set() if has_taken else {place}
+    return frozenset(ends)
+
+
+def begins_part(statement: str, before: Iterable[str]) -> bool:
+    """Return whether no transaction had begun before this statement, or with nothing but it."""
+    if statement == COMMIT or statement.startswith(BY_ITSELF):
+        return statement != COMMIT
+    told = [each for each in before if each in {COMMIT, ROLLBACK} or footprint_of(each).named]
+    return not told or told[-1] in {COMMIT, ROLLBACK} or told[-1].startswith(BY_ITSELF)
+
+
 def find_places(statements: Sequence[str], other: Footprint) -> list[int]:
     """Return before which of an act's statements another act makes a difference, by position.
 
     Between two such places the order of the other act's statements and of this one's says nothing.
-    A commit counts once something was written since the commit before.
+    A commit counts once something was written or locked since the end before.
     """
-    places, has_written = [], False
-    for place, statement in enumerate(statements):
-        if statement == COMMIT:
-            if has_written:
-                places.append(place)
-            has_written = False
-            continue
-        footprint = footprint_of(statement)
-        has_written = has_written or bool(footprint.taken)
-        if footprint.meets(other):
-            places.append(place)
-    return places
+    ends = find_ends(statements)
+    return [
+        place
+        for place, statement in enumerate(statements)
+        if (statement == COMMIT and place in ends) or footprint_of(statement).meets(other)
+    ]

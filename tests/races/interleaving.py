@@ -3,12 +3,12 @@
 Only on PostgreSQL: on SQLite, a writer locks the whole database.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 from unittest.mock import patch
 
 import time_machine
@@ -17,59 +17,25 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from tests.races.answers import FAULT, answer_of
+from tests.races.choosing import Choice
 from tests.races.flaws import find_flaws
 from tests.races.footprints import (
     BY_ITSELF,
     COMMIT,
+    ROLLBACK,
     Footprint,
     add_up,
-    find_places,
+    begins_part,
+    find_changed,
     has_committed,
 )
-from tests.races.rows import Facts, Tables
+from tests.races.outcomes import Alone, Meeting, Outcome, Result
+from tests.races.rows import Tables
 from tests.races.stage import Stage
 from tests.races.table import Act
-from tests.threads import Encounter
+from tests.threads import IS_LOCK_AWAITED, Encounter
 
 Held = Callable[[str], None]
-
-
-class Outcome(NamedTuple):
-    """What each act was told, by name, and what the database holds after both."""
-
-    answers: Mapping[str, str]
-    rows: Mapping[str, Facts]
-
-    @property
-    def faults(self) -> list[str]:
-        return [told for told in self.answers.values() if told.startswith(FAULT)]
-
-
-class Alone(NamedTuple):
-    """What an act does by itself: its statements in order, and what it was told."""
-
-    statements: tuple[str, ...]
-    answer: str
-
-    @property
-    def footprint(self) -> Footprint:
-        return add_up(self.statements)
-
-
-class Meeting(NamedTuple):
-    """The outcome of holding the first act before this statement.
-
-    `is_overtaken` if the second act ended meanwhile, instead of waiting for a lock. Else `waiting`
-    is the footprint of what it did before, or None if it has committed some of that. It
-    `comes_late` if the first one had committed some of what it did.
-    """
-
-    place: int
-    statement: str
-    outcome: Outcome
-    is_overtaken: bool
-    waiting: Footprint | None
-    comes_late: bool
 
 
 class Interleaving:
@@ -97,14 +63,17 @@ class Interleaving:
     def run(self, act: Act) -> Alone:
         """Run the act by itself."""
         here, _ = self._threads
+        results: list[Result] = []
         with self._set() as statements:
-            answer = here.submit(self._run, act, statements).result()
-            return Alone(tuple(statements), answer)
+            answer = here.submit(self._run, act, statements, results).result()
+            return Alone(tuple(statements), tuple(results), answer)
 
     def after(self, first: Act, second: Act) -> Outcome:
         """Return the outcome of one after the other."""
         key = first.name, second.name
         if key not in self._in_turn:
+            if key[::-1] not in self._in_turn:
+                self._in_turn.clear()  # of the pair before
             here, _ = self._threads
             with self._set() as statements:
                 told = [
@@ -116,11 +85,8 @@ class Interleaving:
 
     def meetings(self, first: Act, second: Act) -> Iterator[Meeting]:
         """Yield the outcomes of holding the first act until the second waits for it or is done."""
-        statements = self.alone(first).statements
-        last: Meeting | None = None
-        for place in find_places(statements, self.alone(second).footprint):
-            if last is None or not _waits_alike(last, statements[last.place : place]):
-                yield (last := self._meet(first, second, place))
+        alone, footprint = self.alone(first), self.alone(second).footprint
+        return Choice(partial(self._meet, first, second), alone, footprint).meetings()
 
     def _meet(self, first: Act, second: Act, place: int) -> Meeting:
         here, there = self._threads
@@ -134,7 +100,14 @@ class Interleaving:
             self._note([*statements, *others])
             outcome = self._tell(first, second, told)
         return Meeting(
-            place, hold.statement, outcome, hold.is_overtaken, hold.waiting, hold.comes_late
+            place=place,
+            statement=hold.statement,
+            outcome=outcome,
+            is_overtaken=hold.is_overtaken,
+            waiting=hold.waiting,
+            comes_late=hold.comes_late,
+            between_parts=hold.between_parts,
+            results=tuple(hold.results),
         )
 
     @contextmanager
@@ -149,14 +122,14 @@ class Interleaving:
         self._note(statements)
 
     def _note(self, statements: Collection[str]) -> None:
-        self._dirty |= add_up(set(statements)).taken
+        self._dirty |= find_changed(set(statements))
 
-    def _run(self, act: Act, statements: list[str]) -> str:
-        with _listen(statements.append):
+    def _run(self, act: Act, statements: list[str], results: list[Result] | None = None) -> str:
+        with _listen(statements.append, results):
             return self._answer(act)
 
     def _run_held(self, act: Act, hold: "_Hold") -> str:
-        with _listen(hold.come_by):
+        with _listen(hold.come_by, hold.results):
             try:
                 return self._answer(act)
             finally:
@@ -171,7 +144,7 @@ class Interleaving:
         names = [first.name, second.name] if first != second else [first.name, f"{first.name} too"]
         if first == second:
             told = sorted(told)
-        flaws = find_flaws()
+        flaws = find_flaws(self._dirty, acts={first.name, second.name})
         answers = dict(zip(names, told, strict=True)) | dict.fromkeys(flaws, FAULT)
         return Outcome(answers, self._tables.tell(self._dirty))
 
@@ -192,7 +165,8 @@ class _Hold:
         self.is_overtaken = False
         self.statement = ""
         self.waiting: Footprint | None = None
-        self.comes_late = False
+        self.comes_late = self.between_parts = False
+        self.results: list[Result] = []
         self._left, self._statements, self._others = place, statements, others
 
     def come_by(self, statement: str) -> None:
@@ -201,35 +175,59 @@ class _Hold:
         if self._left == -1:
             self.statement = statement
             self.comes_late = has_committed(self._statements[:-1])
+            self.between_parts = begins_part(statement, self._statements[:-1])
             self.is_overtaken = self.encounter.wait_here()
             before = self._others[:-1]  # the last one waits
             if not self.is_overtaken and not has_committed(before):
                 self.waiting = add_up(before)
 
 
-def _waits_alike(last: Meeting, since: Sequence[str]) -> bool:
-    """Return whether the second act waits where it waited before, and so comes after the first.
-
-    It does unless the first one has committed since, or has taken what the other takes earlier.
-    """
-    if last.waiting is None or has_committed(since):
-        return False
-    return not add_up(since).taken & last.waiting.taken
-
-
 @contextmanager
-def _listen(hear: Held) -> Iterator[None]:
-    """Call it with each statement of this thread before that is sent, and with each commit."""
+def _listen(hear: Held, results: list[Result] | None = None) -> Iterator[None]:
+    """Call it with each statement of this thread before that is sent, and with each end.
+
+    What each one returned is appended to the results, if these are wanted.
+    """
     database = connections[connection.alias]
-    commit = database.commit
+    commit, rollback = database.commit, database.rollback
+    kept: list[Result] = [] if results is None else results
 
     def commit_later() -> None:
         hear(COMMIT)
+        kept.append(None)
         commit()
 
-    def execute(run: Any, statement: str, *args: Any) -> Any:
-        hear(statement if database.in_atomic_block else BY_ITSELF + statement)
-        return run(statement, *args)
+    def roll_back_later() -> None:
+        hear(ROLLBACK)
+        kept.append(None)
+        rollback()
 
-    with database.execute_wrapper(execute), patch.object(database, "commit", commit_later):
+    def execute(run: Any, statement: str, *args: Any) -> Any:
+        if statement == IS_LOCK_AWAITED:
+            return run(statement, *args)
+        hear(statement if database.in_atomic_block else BY_ITSELF + statement)
+        result: Result = None
+        try:
+            told = run(statement, *args)
+            if results is not None:
+                result = _read_result(args[-1]["cursor"])
+        finally:
+            kept.append(result)
+        return told
+
+    with (
+        database.execute_wrapper(execute),
+        patch.object(database, "commit", commit_later),
+        patch.object(database, "rollback", roll_back_later),
+    ):
         yield
+
+
+def _read_result(cursor: Any) -> Result:
+    """Return what a cursor holds, as the server sent it, or None where it comes bit by bit."""
+    found = getattr(cursor.cursor, "pgresult", None)
+    if found is None:
+        return None
+    cells = range(found.nfields)
+    values = (found.get_value(row, cell) for row in range(found.ntuples) for cell in cells)
+    return (found.command_tuples, *values)

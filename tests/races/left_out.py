@@ -1,4 +1,4 @@
-"""What writes and is no act of the matrix, each with the reason."""
+"""What writes and is no act of the matrix, each with the reason; and acts that are refused."""
 
 REFUSED = "It appends one event after what was refused is undone, as refusals in the matrix do."
 BEFORE = "It runs before there is anybody else: while a company is set up or migrated."
@@ -22,4 +22,11 @@ LEFT_OUT = {
     "invoicing/services/customers.py: change_customer": BEFORE,
     "invoicing/services/issued_totals.py: keep_totals": "It comes with each hundredth number.",
     "invoicing/services/issuing.py: issue_document": BEFORE,
+}
+
+# What an act is told that only asks for what it does not get.
+ASKING_IN_VAIN = {
+    "a thief refreshes by a former token": "400 invalid_grant",
+    "an agent asks for what it may not": "409 conflict",
+    "the person approves what is asked unsigned": "422",
 }

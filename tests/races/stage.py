@@ -9,6 +9,7 @@ from django.test import Client
 
 from agent_access.approvals.models import ApprovalRequest
 from agent_access.audit import Actor
+from agent_access.connections import SIGNED_OUT, ConnectionNotAllowedError
 from agent_access.models import Connection
 from agent_access.passkeys.models import Passkey
 from agent_access.telling.models import Delivery, Device
@@ -28,14 +29,30 @@ COOKIE = "c" * 32
 
 @dataclass(kw_only=True)
 class People:
-    """The owner, an administrator, the person whom agents act for, and others."""
+    """The owner, an administrator, the person whom agents act for, and others.
+
+    Each act opens a browser of its own: one that was signed out by an act would stay so.
+    """
 
     owner: User
     admin: User
     dana: User
     colin: User
-    desk: Client = field(default_factory=Browser)  # where Dana is signed in
-    owner_desk: Client = field(default_factory=Browser)
+    cookies: dict[UUID, str] = field(default_factory=dict)  # of who is signed in
+
+    @property
+    def desk(self) -> Client:
+        """A browser where Dana is signed in, as it was when the stage was set."""
+        return self._open_browser(self.dana)
+
+    @property
+    def owner_desk(self) -> Client:
+        return self._open_browser(self.owner)
+
+    def _open_browser(self, person: User) -> Client:
+        browser = Browser()
+        browser.cookies.load(self.cookies[person.pk])
+        return browser
 
 
 @dataclass(kw_only=True)
@@ -121,8 +138,11 @@ class Stage:
     seen: Seen
 
     def seen_by(self, person: User) -> User:
-        """Return the person as a request reads them that begins now."""
-        return User.objects.get(pk=person.pk)
+        """Return the person as a request reads them that begins now, if still signed in."""
+        now = User.objects.get(pk=person.pk)
+        if now.session_revision != person.session_revision:
+            raise ConnectionNotAllowedError(SIGNED_OUT)
+        return now
 
     def acting(self, person: User) -> Actor:
         """Return the person as actor of an act, in the session that they have had all along."""

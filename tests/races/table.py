@@ -33,8 +33,11 @@ class Act(NamedTuple):
     """One row; `run` returns what its caller is told, or raises what refuses it.
 
     It writes something of what it `changes`, and what it `needs` decides whether and how. Once one
-    that `ends` something was answered, nothing is written any more by what it has ended. One that
-    `has_parts` is made of several transactions, between which others may write their events.
+    that `ends` something was answered, nothing is written any more by what it has ended. Only an
+    act that `goes_on` is: upkeep, which is nobody's; a sign-in, whose session is worth nothing
+    then; a page that is read, and a draft or a thing of their own that a person saves. One
+    that `has_parts` is made of several transactions, or writes before it takes the locks of an act:
+    others may write in between.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Act(NamedTuple):
     run: Run
     ends: bool
     has_parts: bool
+    goes_on: bool
 
     def meets(self, other: "Act") -> bool:
         """Return whether the two touch the same thing, which one of them changes."""
@@ -60,12 +64,14 @@ def act(
     needs: Things = (),
     ends: bool = False,
     has_parts: bool = False,
+    goes_on: bool = False,
 ) -> Callable[[Run], Run]:
     """Add a function to the table."""
 
     def add(run: Run) -> Run:
         assert name not in _rows, name
-        _rows[name] = Act(name, frozenset(changes), frozenset(needs), run, ends, has_parts)
+        touched = frozenset(changes), frozenset(needs)
+        _rows[name] = Act(name, *touched, run, ends, has_parts, goes_on)
         return run
 
     return add

@@ -4,7 +4,7 @@ import pytest
 
 from tests.races.answers import is_refusal
 from tests.races.interleaving import Interleaving
-from tests.races.left_out import LEFT_OUT
+from tests.races.left_out import ASKING_IN_VAIN, LEFT_OUT
 from tests.races.table import read_table
 from tests.races.writers import Writer, find_writers, watched
 
@@ -12,13 +12,6 @@ pytestmark = [
     pytest.mark.postgresql,  # SQLite has one writer
     pytest.mark.django_db(transaction=True),
 ]
-
-
-# What an act is told that only asks for what it does not get.
-ASKING_IN_VAIN = {
-    "an agent asks for what it may not": "409 conflict",
-    "the person approves what is asked unsigned": "422",
-}
 
 
 def test_every_function_that_writes_is_run_by_an_act_of_the_matrix(

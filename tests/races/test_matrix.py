@@ -11,7 +11,9 @@ from random import Random
 
 import pytest
 
+from tests.races.answers import is_refusal
 from tests.races.interleaving import Interleaving
+from tests.races.left_out import ASKING_IN_VAIN
 from tests.races.table import Pair, make_pairs, read_table
 from tests.races.trying import try_pair, write
 
@@ -42,15 +44,32 @@ CHOSEN = (
     ("an agent updates the draft", "the person issues the draft by hand"),
     ("an agent issues the approved draft", "the person withdraws what was approved"),
     ("an agent issues the approved draft", "the owner stops all agents"),
+    ("an agent issues the approved draft", "the owner hides a module of tools"),
+    ("an agent issues the approved draft", "the owner takes the person's permissions away"),
     ("the person approves what is asked", "the person rejects what is asked"),
     ("the owner revokes the other connection", "the person approves what is asked"),
     ("the owner demands signatures", "the person approves what is asked"),
     ("the person issues another credit note", "the person issues the credit note"),
     ("the owner changes how numbers are written", "the person issues the draft by hand"),
+    ("the owner changes how numbers are written", "the person issues the credit note"),
+    ("the owner makes a connection", "the owner stops all agents"),
+    ("an operator hands the company over", "the person asks the owner for a client"),
+    ("the owner deactivates the person", "the owner makes a connection"),
+    ("the owner deactivates the person", "the owner hands the company over"),
+    ("the owner changes the person's hours", "the owner gives the person a manager"),
+    ("the owner changes the person's address", "the owner creates a person"),
+    ("the owner replaces the tax rate", "the owner replaces the tax rate"),
     ("the owner renames the connection", "the owner stops all agents"),
     ("the person uses a one-time code", "the person uses a one-time code"),
+    ("the person adds a passkey by link", "the person adds a passkey by link"),
+    ("the person adds a passkey", "the person adds a passkey"),
+    ("the person removes a passkey", "the person removes a passkey"),
+    ("the person uploads another file", "the person uploads another file"),
     ("a client exchanges its code", "a client exchanges its code"),
+    ("a client exchanges its code", "the owner turns browser sign-in off"),
     ("a client refreshes its tokens", "a client refreshes its tokens"),
+    ("a client refreshes its tokens", "a client revokes its token"),
+    ("a client refreshes its tokens", "a thief refreshes by a former token"),
 )
 
 
@@ -76,3 +95,6 @@ def test_the_whole_matrix(interleaving: Interleaving, part: int) -> None:
             if time.time() < UNTIL:
                 tally.write(json.dumps(write(try_pair(interleaving, pair))) + "\n")
                 tally.flush()
+    # No act has spoiled the stage for those after it.
+    for row in read_table():
+        assert is_refusal(interleaving.run(row).answer) == (row.name in ASKING_IN_VAIN), row

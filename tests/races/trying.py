@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass, field
 
 from agent_access.models import AuditEvent
 from tests.races.answers import FAULT, is_refusal
-from tests.races.interleaving import Interleaving, Outcome
-from tests.races.table import Act, Pair
+from tests.races.interleaving import Interleaving
+from tests.races.outcomes import Meeting, Outcome
+from tests.races.table import Pair, Thing
 
 EVENTS = AuditEvent._meta.db_table
 
@@ -32,38 +33,47 @@ def try_pair(interleaving: Interleaving, pair: Pair) -> Result:
     directions = [(one, other)] if one == other else [(one, other), (other, one)]
     in_turn = [_tell(interleaving.after(*each), pair) for each in directions]
     result.findings += [f"in turn: {fault}" for each in in_turn for fault in each.faults]
-    for first, second in directions:
-        result.findings += _meet(interleaving, first, second, in_turn, result)
+    met = [(each, meeting) for each in directions for meeting in interleaving.meetings(*each)]
+    result.meetings = len(met)
+    result.overtaken = sum(meeting.is_overtaken for _, meeting in met)
+    in_turn += [_tell(meeting.outcome, pair) for each, meeting in met if _is_order(each, meeting)]
+    for each, meeting in met:
+        result.findings += _judge(interleaving, each, meeting, in_turn)
     result.seconds = time.monotonic() - begun
     return result
 
 
-def _meet(
-    interleaving: Interleaving, first: Act, second: Act, in_turn: Sequence[Outcome], result: Result
+def _is_order(pair: Pair, met: Meeting) -> bool:
+    """Return whether the second act came between the parts of the first, which is an order too."""
+    first, _ = pair
+    return first.has_parts and met.between_parts and met.is_overtaken
+
+
+def _judge(
+    interleaving: Interleaving, pair: Pair, met: Meeting, in_turn: Sequence[Outcome]
 ) -> Iterator[str]:
-    for met in interleaving.meetings(first, second):
-        result.meetings += 1
-        result.overtaken += met.is_overtaken
-        outcome = _tell(met.outcome, (first, second))
-        place = f"{first.name}, held at statement {met.place} ({met.statement[:300]})"
-        if outcome.faults or outcome not in in_turn:
-            yield f"{place}, beside {second.name}: {tell_difference(outcome, in_turn)}"
-        elif met.is_overtaken and second.ends and not met.comes_late:
-            ended = _tell(interleaving.after(second, first), (first, second))
-            if outcome.rows != ended.rows:
-                yield f"{place}, after {second.name}: {tell_difference(outcome, [ended])}"
+    first, second = pair
+    outcome = _tell(met.outcome, pair)
+    place = f"{first.name}, held at statement {met.place} ({met.statement[:300]})"
+    if outcome.faults or outcome not in in_turn:
+        yield f"{place}, beside {second.name}: {tell_difference(outcome, in_turn)}"
+    elif met.is_overtaken and second.ends and not (met.comes_late or first.goes_on):
+        ended = _tell(interleaving.after(second, first), pair)
+        if outcome.rows != ended.rows:
+            yield f"{place}, after {second.name}: {tell_difference(outcome, [ended])}"
 
 
 def _tell(outcome: Outcome, pair: Pair) -> Outcome:
     """Return what has to agree with one order of these acts.
 
     Where one of them has parts, not the places of events in chains; and where one ends something,
-    not in which words what it ended is refused: that depends on how far it had come.
+    or the sessions of a person, not in which words what it ended is refused: that depends on how
+    far it had come.
     """
     if any(each.has_parts for each in pair):
         events = sorted((row[1:] for row in outcome.rows[EVENTS]), key=repr)
         outcome = outcome._replace(rows={**outcome.rows, EVENTS: events})
-    if any(each.ends for each in pair):
+    if any(each.ends or Thing.PERSON in each.changes for each in pair):
         told = outcome.answers.items()
         answers = {name: _shorten(answer) for name, answer in told}
         outcome = outcome._replace(answers=answers)

@@ -29,6 +29,11 @@ def refresh(stage: Stage) -> str:
     return status_of(stage.clients.program.refresh(stage.clients.pair["refresh_token"]))
 
 
+@act("a thief refreshes by a former token", *OF_CLIENT, needs=PERSON, ends=True)
+def refresh_again(stage: Stage) -> str:
+    return status_of(stage.clients.program.refresh(stage.clients.former))
+
+
 @act("a client exchanges its code", *OF_CLIENT, needs=PERSON)
 def exchange(stage: Stage) -> str:
     return status_of(stage.clients.program.exchange(stage.clients.code))
@@ -36,7 +41,9 @@ def exchange(stage: Stage) -> str:
 
 @act("a client revokes its token", *OF_CLIENT, ends=True)
 def revoke(stage: Stage) -> str:
-    return status_of(stage.clients.program.revoke(stage.clients.pair["access_token"]))
+    """Where agents were stopped and nothing is found, or the client is gone, it is as dead."""
+    told = status_of(stage.clients.program.revoke(stage.clients.pair["access_token"]))
+    return "200" if told.startswith(("401", "404")) else told
 
 
 def status_of(answer: Answer) -> str:
@@ -104,7 +111,7 @@ def end_client(stage: Stage) -> None:
     end_connections_of(stage.clients.authorization.client, by=stage.acting(stage.people.owner))
 
 
-@act("the tokens of an ended client are deleted", *OF_CLIENT, has_parts=True)
+@act("the tokens of an ended client are deleted", *OF_CLIENT, has_parts=True, goes_on=True)
 def forget_client(stage: Stage) -> None:
     forget_tokens_of(stage.clients.authorization.client, by=stage.acting(stage.people.owner))
 
@@ -118,6 +125,6 @@ def delete(stage: Stage) -> None:
         delete_client(each, by=stage.acting(stage.people.owner))
 
 
-@act("an operator forgets old tokens", *OF_CLIENT, has_parts=True)
+@act("an operator forgets old tokens", *OF_CLIENT, has_parts=True, goes_on=True)
 def forget(stage: Stage) -> None:
     forget_old_tokens()

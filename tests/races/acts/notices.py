@@ -32,7 +32,7 @@ def forget(stage: Stage) -> None:
     forget_device(stage.people.dana, stage.telling.device.pk)
 
 
-@act("the person chooses how they are told", Thing.NOTICE, needs=PERSON)
+@act("the person chooses how they are told", Thing.NOTICE, needs=PERSON, goes_on=True)
 def choose(stage: Stage) -> Any:
     form = {"by_mail": "on", "wants_digest": "on", "shows_details": "on"}
     return stage.people.desk.post("/account/notifications/choices", form)

@@ -98,7 +98,13 @@ def require(stage: Stage) -> None:
     require_passkeys(request, day, stage.keys.signed["rule"])
 
 
-@act("the person signs in with a passkey", Thing.PASSKEY, Thing.PERSON, has_parts=True)
+@act(
+    "the person signs in with a passkey",
+    Thing.PASSKEY,
+    Thing.PERSON,
+    has_parts=True,
+    goes_on=True,
+)
 def sign_in(stage: Stage) -> Any:
     browser = Browser()
     browser.cookies[settings.CSRF_COOKIE_NAME] = COOKIE

@@ -45,7 +45,12 @@ def withdraw(stage: Stage) -> Any:
     return stage.people.desk.post(f"/approvals/{stage.agents.approved.approval.pk}/withdraw")
 
 
-@act("the person looks at what is asked", needs=(*DECIDING, Thing.APPROVAL), has_parts=True)
+@act(
+    "the person looks at what is asked",
+    needs=(*DECIDING, Thing.APPROVAL),
+    has_parts=True,
+    goes_on=True,
+)
 def look(stage: Stage) -> Any:
     return stage.people.desk.get(f"/approvals/{stage.agents.asked.pk}")
 
@@ -68,13 +73,13 @@ def form_of(stage: Stage, **changes: Any) -> dict[str, Any]:
     }
 
 
-@act("the person writes a draft", needs=OF_DRAFT)
+@act("the person writes a draft", needs=OF_DRAFT, goes_on=True)
 def write(stage: Stage) -> Any:
     form = form_of(stage, draft_code=stage.books.new_code)
     return stage.people.desk.post("/documents/new", form)
 
 
-@act("the person edits the draft", Thing.DOCUMENT, needs=OF_DRAFT)
+@act("the person edits the draft", Thing.DOCUMENT, needs=OF_DRAFT, goes_on=True)
 def edit(stage: Stage) -> Any:
     path = f"/documents/{stage.books.draft.pk}/edit"
     return stage.people.desk.post(path, form_of(stage, lock_version="1"))
@@ -93,13 +98,13 @@ def correct(stage: Stage, **changes: Any) -> dict[str, Any]:
     return form | {f"quantity-{line.pk}": "1"} | changes
 
 
-@act("the person writes a credit note", Thing.DOCUMENT, needs=OF_DRAFT)
+@act("the person writes a credit note", Thing.DOCUMENT, needs=OF_DRAFT, goes_on=True)
 def write_correction(stage: Stage) -> Any:
     path = f"/documents/{stage.books.invoice.pk}/correct"
     return stage.people.desk.post(path, correct(stage, draft_code=stage.books.new_code))
 
 
-@act("the person changes the credit note", Thing.DOCUMENT, needs=OF_DRAFT)
+@act("the person changes the credit note", Thing.DOCUMENT, needs=OF_DRAFT, goes_on=True)
 def change_correction(stage: Stage) -> Any:
     path = f"/documents/{stage.books.correction.pk}/change"
     return stage.people.desk.post(path, correct(stage, lock_version="1"))
