@@ -24,7 +24,7 @@ SPILT = """() => [...document.querySelectorAll('.card :is(td, th, dt, dd, .lines
 
 
 def inspect(page: Page, name: str) -> None:
-    """Expect no violation of accessibility and nothing beyond its place, where it is narrow and dark.
+    """Expect no violation of accessibility and nothing beyond its place, narrow and dark.
 
     With a folder for pictures, expect and take them at each width in each scheme.
     """
