@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from agent_access import audit
@@ -79,9 +80,9 @@ def end_connections(person: User, reason: RevokedReason, *, actor: Actor) -> int
     return revoke_connections(connections, reason=reason, by=actor)
 
 
-def wait_for_calls_of(person: User) -> None:
-    """Wait for the calls in flight for the person, before a permission is taken from them."""
-    wait_for_calls(live_connections().filter(user=person))
+def wait_for_calls_of(people: QuerySet[User]) -> None:
+    """Wait for the calls in flight for these people, before a permission is taken from them."""
+    wait_for_calls(live_connections().filter(user__in=people))
 
 
 def record_admin_act(action: str, *, target: object, actor: Actor, detail: str = "") -> None:

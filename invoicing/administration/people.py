@@ -109,7 +109,7 @@ def _write(person: User, changes: Changes, *, by: User, actor: Actor) -> tuple[s
             end_connections(person, reason, actor=actor)
             revision = {"session_revision": person.session_revision + 1}
         elif PERMISSIONS.intersection(changed):
-            wait_for_calls_of(person)
+            wait_for_calls_of(User.objects.filter(pk=person.pk))
         write_changes(person, changed | revision)
     return tuple(changed)
 

@@ -8,10 +8,10 @@ from django.db import transaction
 from django.db.models import Model, QuerySet
 
 from agent_access.audit import Actor
-from invoicing.administration.acts import act_of, read_actor, record_admin_act
+from invoicing.administration.acts import act_of, read_actor, record_admin_act, wait_for_calls_of
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_record
-from invoicing.models import Company, Customer, TaxRate, User
+from invoicing.models import Company, Customer, Role, TaxRate, User
 from invoicing.rights import may_create_company
 from invoicing.services.customers import add_customer, rename_words
 from invoicing.services.logos import keep_logo
@@ -90,6 +90,8 @@ def _add(record: Model, changes: Changes) -> None:
 def _write(record: Model, changes: Changes) -> Model:
     if isinstance(record, TaxRate):
         return change_tax_rate(record, changes)
+    if isinstance(record, Role) and "permissions" in changes:
+        wait_for_calls_of(User.objects.filter(groups=record.pk))
     _write_columns(record, changes)
     return record
 

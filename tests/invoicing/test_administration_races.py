@@ -5,13 +5,15 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.db import transaction
 
+from agent_access.models import ChainHead, Connection
 from agent_access.switches import turn_access
 from agent_access.verification import find_breaks
 from invoicing.administration.people import change_person, digest_person
 from invoicing.administration.records import change_record
 from invoicing.administration.sign_ins import sign_out_everywhere
-from invoicing.models import Customer, TaxRate, User
+from invoicing.models import Customer, Role, TaxRate, User
 from invoicing.search.table import Row
 from invoicing.services import customers
 from invoicing.services.record_changes import digest_record
@@ -135,3 +137,49 @@ def test_acts_calls_and_new_addresses_never_wait_in_a_circle(
     assert results[2] | results[3] <= {"done", "ConflictError"}
     assert results[4] == {"done"}
     assert list(find_breaks()) == []
+
+
+def waits_for(connection: Connection, act: Callable[[], object]) -> bool:
+    """Tell whether the act waits for a call: for what it holds from its checks to its commit."""
+    encounter = Encounter()
+
+    def call() -> bool:
+        with transaction.atomic():
+            ChainHead.objects.select_for_update().get(chain=str(connection.id))
+            return encounter.wait_here()
+
+    acts: list[Callable[[], Any]] = [call, partial(encounter.come, act)]
+    is_done_before, _ = run_together(acts)
+    return not is_done_before
+
+
+@pytest.mark.postgresql  # on SQLite an act waits for every transaction that writes
+@pytest.mark.requirement("authentication.current_permissions")
+def test_permissions_are_taken_after_the_calls_of_those_who_have_them(
+    owner, colleague, delegate, connect
+):
+    own, others = connect(delegate)[0], connect(colleague)[0]
+    take = partial(change, owner, delegate, user_permissions=[])
+    give = partial(change, owner, delegate, user_permissions=[*delegate.user_permissions.all()])
+    assert waits_for(own, take)
+    assert not read(delegate).get_all_permissions()
+    assert not waits_for(others, give)
+
+
+@pytest.mark.postgresql  # as above
+@pytest.mark.requirement("authentication.current_permissions")
+def test_permissions_of_a_role_are_taken_after_the_calls_of_those_who_have_it(
+    owner, colleague, delegate, connect
+):
+    own, others = connect(delegate)[0], connect(colleague)[0]
+    role, every = Role.objects.create(name="Writer"), [*delegate.user_permissions.all()]
+    role.permissions.set(every)
+    delegate.groups.add(role)
+    delegate.user_permissions.clear()
+
+    def give(*permissions: object) -> None:
+        change_as(owner, role, {"permissions": permissions}, seen=digest_record(role))
+
+    assert waits_for(own, give)
+    assert not read(delegate).get_all_permissions()
+    assert not waits_for(others, partial(give, *every))
