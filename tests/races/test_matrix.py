@@ -59,6 +59,8 @@ CHOSEN = (
     ("the owner changes the person's hours", "the owner gives the person a manager"),
     ("the owner changes the person's address", "the owner creates a person"),
     ("the owner replaces the tax rate", "the owner replaces the tax rate"),
+    ("the owner replaces the tax rate", "the person issues the draft by hand"),
+    ("the owner changes the company", "the person issues the draft by hand"),
     ("the owner renames the connection", "the owner stops all agents"),
     ("the person uses a one-time code", "the person uses a one-time code"),
     ("the person adds a passkey by link", "the person adds a passkey by link"),

@@ -186,19 +186,26 @@ def test_what_changed_after_it_was_shown_is_not_issued(browser, path, change):
     assert Document.objects.get().status == DocumentStatus.DRAFT
 
 
-def test_the_seller_who_was_shown_is_frozen_though_they_change_in_that_very_moment(
-    browser, path, monkeypatch
-):
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda: Company.objects.update(name="Sold in between"),
+        lambda: TaxRate.objects.update(is_active=False),
+    ],
+    ids=["seller", "rate"],
+)
+def test_what_changes_while_it_is_being_issued_is_not_issued(browser, path, monkeypatch, change):
     def read_and_change(documents: Sequence[Document]) -> list[Facts]:
         facts = read_facts(documents)
-        Company.objects.update(name="Sold in between")
+        change()
         return facts
 
     form = read_form(browser.get(path))
-    shown = Company.objects.get().name
     monkeypatch.setattr(decisions, "read_facts", read_and_change)
-    assert browser.post(path, form).status_code == 302
-    assert Document.objects.get().seller_name == shown
+    answer = browser.post(path, form)
+    assert answer.status_code == 409
+    assert "Nothing was issued" in text_of(answer)
+    assert Document.objects.get().status == DocumentStatus.DRAFT
 
 
 def test_a_seller_who_changes_while_the_page_is_made_is_not_issued_unseen(browser, draft):
