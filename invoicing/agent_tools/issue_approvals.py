@@ -9,13 +9,15 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from typing_extensions import override
 
+from agent_access.approvals.errors import ApprovalStateError
 from agent_access.approvals.kinds import ApprovalKind, Clock, Step
 from agent_access.approvals.snapshots import ApprovalSnapshot
+from agent_access.approvals.states import ApprovalState
 from invoicing.access import APPROVE_PERMISSIONS, ISSUE_PERMISSIONS, Permission
 from invoicing.agent_tools import approval_texts, outputs
 from invoicing.agent_tools.inputs import IssuePrepareInput
 from invoicing.document_approvals import ISSUE, read_asking
-from invoicing.errors import RecordNotFoundError
+from invoicing.errors import FactsChangedError, RecordNotFoundError
 from invoicing.locks import lock_draft
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.services.document_facts import Facts, read_facts
@@ -95,9 +97,12 @@ class IssueKind(ApprovalKind[Document]):
     @override
     def execute(self, approved: ApprovalSnapshot, *, clock: Clock) -> Document:
         issued_by_id = approved.approval.delegated_user_id
-        return issue_locked(
-            approved.target, approved.current, issued_by_id=issued_by_id, clock=clock
-        )
+        try:
+            return issue_locked(
+                approved.target, approved.current, issued_by_id=issued_by_id, clock=clock
+            )
+        except FactsChangedError:
+            raise ApprovalStateError(ApprovalState.STALE) from None
 
     @override
     def executed_at(self, outcome: Any, *, clock: Clock) -> datetime:
