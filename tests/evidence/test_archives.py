@@ -45,6 +45,12 @@ def assert_refused(sentence: str, *arguments: object) -> None:
     assert str(refused.value).startswith(sentence)
 
 
+@pytest.fixture(autouse=True)
+def long_ago(time_machine) -> None:
+    """Begin where nothing is young by the database's clock either, which no test moves."""
+    time_machine.move_to(timezone.now() - timedelta(days=1000))
+
+
 @pytest.fixture
 def days_later(time_machine) -> Callable[[int], str]:
     """Return what lets days pass, and returns the day from which on nothing was written yet."""
