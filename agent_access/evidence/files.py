@@ -40,7 +40,7 @@ def whole_file(file: Path) -> Iterator[BinaryIO]:
     part = file.with_name(f".{file.name}.part")
     part.unlink(missing_ok=True)  # never written through: it may be a link to another file
     try:
-        with open(part, "x+b", opener=_open_for_owner) as opened:  # noqa: PTH123  takes an opener
+        with open(part, "x+b", opener=_open_for_owner) as opened:
             yield opened
             opened.flush()
             os.fsync(opened.fileno())

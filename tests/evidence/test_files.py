@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from stat import S_IMODE
 
@@ -28,9 +29,11 @@ def file(tmp_path) -> Path:
     return tmp_path / "evidence.zip"
 
 
-def write(file: Path, content: bytes = b"whole") -> None:
+def write(file: Path, *, meanwhile: Callable[[], object] | None = None) -> None:
     with new_file(file) as opened:
-        opened.write(content)
+        opened.write(b"whole")
+        if meanwhile:
+            meanwhile()
 
 
 def names(folder: Path) -> list[str]:
@@ -40,7 +43,7 @@ def names(folder: Path) -> list[str]:
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_killed_run_leaves_no_file_of_this_name_and_the_next_one_writes_it(file, ending):
     command = [sys.executable, "-c", WRITES_AND_WAITS, str(file)]
-    with subprocess.Popen(command, cwd=PROJECT_FOLDER, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command, cwd=PROJECT_FOLDER, stdout=subprocess.PIPE) as process:  # noqa: S603  our own
         assert process.stdout is not None
         assert process.stdout.readline() == b"begun\n"
         process.send_signal(ending)
@@ -87,24 +90,16 @@ def test_a_part_is_never_written_through_a_link(file):
 
 
 def test_a_file_that_came_meanwhile_is_not_replaced(file):
-    with (
-        pytest.raises(CommandError, match="is there already, and is not replaced"),
-        new_file(file) as opened,
-    ):
-        opened.write(b"later")
-        file.write_bytes(b"first")
+    with pytest.raises(CommandError, match="is there already, and is not replaced"):
+        write(file, meanwhile=lambda: file.write_bytes(b"first"))
     assert names(file.parent) == ["evidence.zip"]
     assert file.read_bytes() == b"first"
 
 
 def test_of_two_runs_at_once_the_first_never_names_what_the_second_has_half_written(file):
     second = new_file(file)
-    with (
-        pytest.raises(CommandError, match="is there already, and is not replaced"),
-        new_file(file) as opened,
-    ):
-        opened.write(b"first")
-        second.__enter__().write(b"half")
+    with pytest.raises(CommandError, match="is there already, and is not replaced"):
+        write(file, meanwhile=lambda: second.__enter__().write(b"half"))
     assert not file.exists()
 
 
@@ -115,12 +110,10 @@ def test_a_disk_without_links_gets_files_too(file, monkeypatch):
     monkeypatch.setattr(os, "link", refuse)
     write(file)
     assert names(file.parent) == ["evidence.zip"]
-    with (
-        pytest.raises(CommandError, match="is there already"),
-        new_file(file.with_name("other.zip")),
-    ):
-        file.with_name("other.zip").write_bytes(b"first")
-    assert file.with_name("other.zip").read_bytes() == b"first"
+    other = file.with_name("other.zip")
+    with pytest.raises(CommandError, match="is there already"):
+        write(other, meanwhile=lambda: other.write_bytes(b"first"))
+    assert other.read_bytes() == b"first"
 
 
 def test_a_disk_that_syncs_no_folders_gets_files_too(file, monkeypatch):
