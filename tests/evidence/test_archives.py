@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
+from agent_access import verification
 from agent_access.audit import OPERATOR, Fact, Origin, record_act, record_refusal
 from agent_access.evidence import archives
 from agent_access.evidence.files import new_file
@@ -22,7 +23,7 @@ from agent_access.evidence.verify_evidence import verify
 from agent_access.management.commands.archive_audit import YOUNGEST
 from agent_access.models import ArchiveMark, AuditEvent, ChainHead
 from agent_access.models.audit import ADMINISTRATION, Transport
-from agent_access.verification import Break, Position, find_breaks, prove, read_heads
+from agent_access.verification import WHOLE, Break, Part, Position, find_breaks, prove, read_heads
 from invoicing.access import Permission
 from invoicing.models import Document
 from tests.agent_access.tampering import run_sql
@@ -302,6 +303,37 @@ class TestRemoval:
         }
         assert list(find_breaks()) == []
         assert AuditEvent.objects.filter(action="audit:archived").count() == 1
+
+    @pytest.mark.parametrize("part", [WHOLE, Part(1, 1000)], ids=["whole", "in parts"])
+    @pytest.mark.parametrize("moment", ["read_marks", "_read_batch"])
+    def test_a_removal_during_the_proof_breaks_nothing(
+        self, events, days_later, archive, monkeypatch, moment, part
+    ):
+        """It begins when the marks were read, or when a part of a chain was walked."""
+        heads, file = read_heads(), archive(days_later(200))
+        read = getattr(verification, moment)
+
+        def read_and_remove(*arguments: Any, **options: Any) -> Any:
+            found = read(*arguments, **options)
+            monkeypatch.setattr(verification, moment, read)
+            run("archive_audit", "--remove", file)
+            return found
+
+        monkeypatch.setattr(verification, "BATCH_SIZE", 2)
+        monkeypatch.setattr(verification, moment, read_and_remove)
+        proof = prove(heads, part=part)
+        assert AuditEvent.objects.count() == 1
+        assert (proof.breaks, proof.ends) == ([], read_heads())
+
+    def test_what_was_changed_is_named_as_long_as_it_is_here(self, events):
+        last = AuditEvent.objects.filter(chain=ADMINISTRATION).latest("sequence")
+        mark(last)
+        run_sql(
+            "UPDATE agent_access_auditevent SET detail = 'x' WHERE chain = %s AND sequence = 1",
+            ADMINISTRATION,
+        )
+        changed = "this event was changed or moved, or follows one that was"
+        assert list(find_breaks()) == [Break(ADMINISTRATION, 1, changed)]
 
     def test_a_gap_behind_an_archive_is_named(self, events, days_later, archive):
         run("archive_audit", "--remove", archive(days_later(200)))
