@@ -19,7 +19,7 @@ from agent_access import verification
 from agent_access.audit import OPERATOR, Fact, Origin, record_act, record_refusal
 from agent_access.evidence import archives
 from agent_access.evidence.files import new_file
-from agent_access.evidence.verify_evidence import verify
+from agent_access.evidence.verify_evidence import examine, verify
 from agent_access.management.commands.archive_audit import YOUNGEST
 from agent_access.models import ArchiveMark, AuditEvent, ChainHead
 from agent_access.models.audit import ADMINISTRATION, Transport
@@ -435,7 +435,7 @@ class TestRemoval:
         small = archive(day)
         go_on()
         large = archive(days_later(200), "large.zip")
-        examine, before = archives.examine, AuditEvent.objects.count()
+        before = AuditEvent.objects.count()
 
         def put_another_there(*arguments: Any) -> Any:
             found = examine(*arguments)

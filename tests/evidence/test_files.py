@@ -26,7 +26,8 @@ with new_file(Path(sys.argv[1])) as file:
 
 @pytest.fixture
 def file(tmp_path) -> Path:
-    return tmp_path / "evidence.zip"
+    path: Path = tmp_path / "evidence.zip"
+    return path
 
 
 def write(file: Path, *, meanwhile: Callable[[], object] | None = None) -> None:
