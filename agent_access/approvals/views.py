@@ -218,7 +218,7 @@ def _show(
     form: DecisionForm | None = None,
     refusal: SignatureRefusedError | None = None,
 ) -> HttpResponse:
-    review, template = _describe(request.user, snapshot)
+    review, template = _describe_page(request.user, snapshot)
     form = form or DecisionForm()
     is_pending = snapshot.state == ApprovalState.PENDING
     context = {
@@ -267,6 +267,15 @@ def _describe(user: Any, snapshot: ApprovalSnapshot) -> tuple[Told, str]:
     if _is_visible(user, snapshot):
         return describe_review(snapshot, user), kind.review_template
     return describe_hidden(snapshot, user), kind.hidden_template
+
+
+def _describe_page(user: Any, snapshot: ApprovalSnapshot) -> tuple[Told, str]:
+    """Return the same with all warnings: the version of the page leaves out the slow ones."""
+    review, template = _describe(user, snapshot)
+    if snapshot.state == ApprovalState.PENDING and "warnings" in review:
+        slow = kinds.get(snapshot.approval.kind).slow_warnings(snapshot, user)
+        review = review | {"warnings": [*review["warnings"], *slow]}
+    return review, template
 
 
 def _decide(request: HttpRequest, pk: UUID, form: DecisionForm) -> HttpResponse:

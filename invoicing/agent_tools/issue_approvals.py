@@ -26,6 +26,7 @@ from invoicing.services.issued_content import digest_content
 from invoicing.services.issuing import issue_locked, require_issuable
 from invoicing.signed_issues import sum_earlier, value_of
 from invoicing.web.issue_warnings import render_warnings
+from invoicing.web.print_warnings import render_print_warnings
 
 
 class IssueKind(ApprovalKind[Document]):
@@ -162,6 +163,11 @@ class IssueKind(ApprovalKind[Document]):
         asking = read_asking(snapshot.approval)
         draft, facts = snapshot.target, snapshot.prepared
         found = render_warnings(user, draft, facts, now=snapshot.now, asking=asking)
+        return [found] if found else []
+
+    @override
+    def slow_warnings(self, snapshot: ApprovalSnapshot, user: User) -> Sequence[str]:
+        found = render_print_warnings(snapshot.target, snapshot.prepared)
         return [found] if found else []
 
     @override

@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 import yaml
+from django.utils import timezone
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from agent_access.approvals.models import Decision
+from agent_access.models import AccessSettings
 from agent_access.models.audit import Transport
 from agent_access.request_facts import RequestFacts
 from config.environment import PROJECT_FOLDER
+from config.operations.daily_work import DailyWork
 from config.operations.metrics import DECISIONS, count_request
 from invoicing.visits import SignInOutcome
 from tests.operations.test_metrics import all_refusals
@@ -47,11 +50,13 @@ def exported() -> dict[str, set[str]]:
     count_request(RequestFacts(), status=200, seconds=1)
     DECISIONS.labels(Decision.APPROVED).observe(1)
     families = text_string_to_metric_families(generate_latest().decode())
-    samples = [sample for family in families for sample in family.samples]
+    work = DailyWork(lambda: AccessSettings(backed_up_at=timezone.now()))
+    work.read()
+    samples = [sample for family in (*families, *work.collect()) for sample in family.samples]
     return OF_PROMETHEUS | {
         sample.name: set(sample.labels)
         for sample in samples
-        if sample.name.startswith(("http_", "approval_"))
+        if sample.name.startswith(("http_", "approval_", "audit_", "backup_"))
     }
 
 
