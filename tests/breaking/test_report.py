@@ -39,7 +39,7 @@ REPORT = Report(
 def test_a_run_ends_well_if_it_found_nothing_and_else_keeps_its_evidence(
     tmp_path, monkeypatch, capsys, gaps, writes, status
 ):
-    report = replace(REPORT, writes=writes, found=REPORT.found | {"gaps": gaps})
+    report = replace(REPORT, writes=writes, found={**REPORT.found, "gaps": gaps})
     logs, result = tmp_path / "logs", tmp_path / "result.md"
     logs.mkdir()
     monkeypatch.setattr(command, "mkdtemp", lambda **_: str(logs))
