@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from typing import Any
 
 import pytest
@@ -107,6 +109,18 @@ def test_every_alert_has_an_example_in_which_it_fires_and_one_in_which_it_does_n
     [firing] = broken["promql_expr_test"]
     names = "".join(each["labels"] for each in firing["exp_samples"])
     assert set(re.findall(r'alertname="(\w+)"', names)) == set(ALERTS)
+
+
+@pytest.mark.prove
+def test_the_examples_of_alerts_come_out_as_they_say():
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is missing; Debian: apt-get install prometheus")
+    examples = DEPLOY / "prometheus" / "alerts.test.yml"
+    done = subprocess.run(  # noqa: S603  as its first lines say
+        [promtool, "test", "rules", examples], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_panel_says_what_it_shows_and_covers_no_other():
