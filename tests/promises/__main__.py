@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def _read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="./dev guards", description=__doc__)
+    parser = argparse.ArgumentParser(prog="./dev guards", description=__doc__, allow_abbrev=False)
     parser.add_argument("--only", default="*", metavar="NAME", help="such as frozen or audit*")
     parser.add_argument("--jobs", type=int, default=JOBS, help=f"at a time; {JOBS} unless told")
     parser.add_argument("--result", type=Path, metavar="FILE", help="where the table is kept")
