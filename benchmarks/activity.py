@@ -3,8 +3,7 @@
     python -m benchmarks.activity --events 1000000
 
 prints a line for each page: how many statements it takes, and the milliseconds that all of them
-take in the database, planning included. A PostgreSQL server of its own keeps its databases under
-var/activity. One that was filled completely is not filled again.
+take in the database, planning included. See kept_databases.py for the server.
 """
 
 import argparse
