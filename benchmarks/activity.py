@@ -9,7 +9,7 @@ take in the database, planning included. See kept_databases.py for the server.
 import argparse
 import sys
 
-from benchmarks.kept_databases import make_database, run_inside, serve
+from benchmarks.kept_databases import make_database, measure_inside, serve
 from benchmarks.machine import describe_machine
 
 KIND = "activity"
@@ -23,7 +23,7 @@ def main() -> int:
     sys.stdout.write(", ".join(describe_machine().values()) + "\n\n")
     with serve(arguments.server) as server:
         url = make_database(server, arguments.events, kind=KIND)
-        sys.stdout.write(run_inside(url, "measure", kind=KIND))
+        sys.stdout.write("\n- ".join(measure_inside(url, kind=KIND)) + "\n")
     return 0
 
 
