@@ -2,7 +2,7 @@
 
     python -m benchmarks.search --small 10000 --large 1000000
 
-prints the table that benchmarks/results/search.md keeps. See kept_databases.py for the server.
+prints the page that benchmarks/results/search.md keeps. See kept_databases.py for the server.
 """
 
 import argparse
@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
+from benchmarks.found import format_page
 from benchmarks.kept_databases import make_database, measure_inside, serve
-from benchmarks.machine import describe_machine
 
 KIND = "search"
 TURNS = 6
@@ -29,7 +29,6 @@ def main() -> int:
     arguments = parser.parse_args()
     if min(arguments.small, arguments.large) < SMALLEST:
         parser.error(f"Measure at least {SMALLEST} documents.")
-    sys.stdout.write(", ".join(describe_machine().values()) + "\n\n")
     with serve(arguments.server) as server:
         urls = [
             make_database(server, size, kind=KIND) for size in (arguments.small, arguments.large)
@@ -37,7 +36,8 @@ def main() -> int:
         # In turns, and the best of each, since neighbours on the machine slow one turn or another.
         turns = [[measure_inside(url, kind=KIND) for url in urls] for _ in range(TURNS)]
         small, large = (keep_best(each) for each in zip(*turns, strict=True))
-    sys.stdout.write("\n".join(format_table(small, large)) + "\n")
+    table = "\n".join(format_table(small, large))
+    sys.stdout.write(format_page("python -m benchmarks.search", table))
     return 0
 
 

@@ -42,7 +42,7 @@ RATES = r"(?:[a-z]+ )?a second|cores|calls"
 FIGURE = re.compile(rf"\b[0-9][0-9.,]* (?:{UNITS}|{RATES})\b")
 # A table whose head has the unit of its cells.
 COLUMN = re.compile(rf"^\|.*\b(?:{UNITS}|CPU)\b.*\|\n\|[-:| ]+\|$", re.MULTILINE)
-COMMAND = re.compile(r"`((?:python -m |\./dev )[^`]+)`")
+COMMAND = re.compile(r"`((?:python -m|\./dev)\s[^`]+)`")
 DAY = re.compile(r"\b20[0-9]{2}-[0-9]{2}-[0-9]{2}\b")
 FENCED = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 

@@ -11,7 +11,7 @@ import pytest
 from agent_access.database.triggers import installed_folders
 from config.environment import PROJECT_FOLDER
 from tests.environment import DATABASES
-from tests.promises.documents import PAGE, write_page, write_result
+from tests.promises.documents import PAGE, write_page, write_table
 from tests.promises.grounds import Copy
 from tests.promises.rows import (
     Edit,
@@ -205,7 +205,7 @@ def test_a_test_is_green_that_ran_and_failed_nowhere() -> None:
 
 def test_a_run_is_told_by_themes() -> None:
     verdicts = [Verdict(guard=GUARD, fault=""), Verdict(guard=GUARD, fault="stays green")]
-    table = write_result(verdicts, seconds=90)
+    table = write_table(verdicts, seconds=90)
     assert "| Notes | 2 | 1 |" in table
     assert "| **all** | **2** | **1** |" in table
     assert "1.5 minutes" in table
