@@ -1,6 +1,7 @@
 """The figures that people read are those of the last run, each of the same work."""
 
 import json
+import subprocess
 import sys
 from functools import partial
 from subprocess import CompletedProcess
@@ -57,7 +58,7 @@ def test_what_was_measured_is_kept_unless_a_measurement_failed(
     monkeypatch.setattr(scale, "MEASUREMENTS", dict.fromkeys("xy", ("--size", 9, 1)))
     monkeypatch.setattr(sys, "argv", ["scale"])
     monkeypatch.setattr(
-        scale.subprocess, "run", lambda command, **_: CompletedProcess(command, status, told)
+        subprocess, "run", lambda command, **_: CompletedProcess(command, status, told)
     )
     assert scale.main() == int(not kept)
     assert scale.RESULTS.exists() == bool(kept)
