@@ -3,14 +3,13 @@
     python -m benchmarks.activity --events 1000000
 
 prints a line for each page: how many statements it takes, and the milliseconds that all of them
-take in the database, planning included. A PostgreSQL server of its own keeps its databases under
-var/activity. One that was filled completely is not filled again.
+take in the database, planning included. See kept_databases.py for the server.
 """
 
 import argparse
 import sys
 
-from benchmarks.kept_databases import make_database, run_inside, serve
+from benchmarks.kept_databases import make_database, measure_inside, serve
 from benchmarks.machine import describe_machine
 
 KIND = "activity"
@@ -24,7 +23,7 @@ def main() -> int:
     sys.stdout.write(", ".join(describe_machine().values()) + "\n\n")
     with serve(arguments.server) as server:
         url = make_database(server, arguments.events, kind=KIND)
-        sys.stdout.write(run_inside(url, "measure", kind=KIND))
+        sys.stdout.write("\n- ".join(measure_inside(url, kind=KIND)) + "\n")
     return 0
 
 

@@ -1,10 +1,8 @@
-"""Fills one database for the measurement of the activity page, or measures it: `fill 10000`."""
+"""The pages of activity, in one large database: how it is filled, and what they cost."""
 
-import os
-import sys
 from typing import Any
 
-import django
+from benchmarks.goals import MISSED
 
 MOST_MILLISECONDS = 50
 CONNECTIONS = 120
@@ -83,23 +81,11 @@ HEADS = """
 """
 
 
-def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    django.setup()
-    if sys.argv[1] == "fill":
-        fill(int(sys.argv[2]))
-    else:
-        measure()
-
-
-def fill(events: int) -> None:
+def fill_database(events: int) -> None:
     """Make connections of two people, and so many events of theirs without a true digest."""
     # Models can be read from here on only.
-    from django.core.management import call_command  # noqa: PLC0415  see above
     from django.db import connection  # noqa: PLC0415  see above
 
-    call_command("migrate", verbosity=0)
-    call_command("load_sample_company", "--force", stdout=sys.stderr)
     _make_connections()
     with connection.cursor() as cursor:
         for statement in (EVENTS, RECEIPTS):
@@ -138,12 +124,12 @@ def _make_connections() -> None:
     )
 
 
-def measure() -> None:
-    """Print what each page costs, and its slowest statement."""
+def describe_database() -> list[str]:
+    """Return a line of what each page costs, and its slowest statement."""
     from agent_access.models import AuditEvent, Connection  # noqa: PLC0415  see above
     from invoicing.models import User  # noqa: PLC0415  see above
 
-    print(f"{AuditEvent.objects.count():,} events")  # noqa: T201  it is for the terminal
+    lines = [f"{AuditEvent.objects.count():,} events"]
     dana = User.objects.get(email="dana@halden.example")
     held = Connection.objects.filter(user=dana).first()
     for email, queries in PAGES.items():
@@ -153,11 +139,12 @@ def measure() -> None:
             costs = measure_page(user, asked)
             total = sum(milliseconds for milliseconds, _ in costs)
             slowest, sql = max(costs)
-            is_within = "within" if total <= MOST_MILLISECONDS else "NOT WITHIN"
-            print(  # noqa: T201  as above
+            verdict = "within" if total <= MOST_MILLISECONDS else f"{MISSED}above"
+            lines.append(
                 f"{user.name}, {query or 'all'}: {len(costs)} statements, {total:.1f} ms,"
-                f" {is_within} {MOST_MILLISECONDS} ms; the slowest {slowest:.1f} ms: {sql[:110]}"
+                f" {verdict} {MOST_MILLISECONDS} ms; the slowest {slowest:.1f} ms: {sql[:110]}"
             )
+    return lines
 
 
 def measure_page(user: Any, query: str) -> list[tuple[float, str]]:
@@ -178,7 +165,3 @@ def measure_page(user: Any, query: str) -> list[tuple[float, str]]:
     with connection.execute_wrapper(note):
         describe_activity(read_address(user, QueryDict(query)))
     return [(explain(*each)[0], each[0]) for each in statements if each[0].startswith("SELECT")]
-
-
-if __name__ == "__main__":
-    main()

@@ -8,7 +8,6 @@ verifier runs as an auditor runs it, in a process of its own.
 """
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -19,10 +18,8 @@ from time import process_time
 from typing import Any
 from uuid import UUID
 
-import django
-
 from benchmarks.machine import describe_machine
-from tests.postgresql import find_binaries, run_cluster
+from benchmarks.scratch import sample_company
 
 BATCH = 500
 # Of each record, besides its approval and execution.
@@ -45,18 +42,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.evidence", allow_abbrev=False)
     parser.add_argument("--records", type=int, default=1_000)
     records = parser.parse_args().records
-    binaries = find_binaries()
-    if binaries is None:
-        raise SystemExit("No PostgreSQL was found.")
     sys.stdout.write(", ".join(describe_machine().values()) + "\n\n")
-    with tempfile.TemporaryDirectory() as folder, run_cluster(binaries, Path(folder)) as cluster:
-        os.environ |= {
-            "DATABASE_URL": cluster.url(database="postgres"),
-            "BASE_URL": "https://invoicing.example",
-            "SECRET_KEY": "for-benchmarks-only-and-guarding-nothing-at-all-whatsoever",
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-        }
-        django.setup()
+    with sample_company(), tempfile.TemporaryDirectory() as folder:
         fill(records)
         file = Path(folder) / "evidence.zip"
         written = write(file)
@@ -94,7 +81,7 @@ def verify(file: Path) -> tuple[float, int]:
 
 
 def fill(count: int) -> None:
-    """Write the sample company, and so many records with all that tells of them."""
+    """Write so many records with all that tells of them."""
     from django.core.management import call_command  # noqa: PLC0415  as above
 
     from agent_access.connections import live_connections  # noqa: PLC0415  as above
@@ -104,8 +91,6 @@ def fill(count: int) -> None:
     from tests.evidence.books import add_passkey  # noqa: PLC0415  as above
     from tests.factories import ISSUED_AT, draft_input, line_input  # noqa: PLC0415  as above
 
-    call_command("migrate", verbosity=0)
-    call_command("load_sample_company", "--force", stdout=sys.stderr)
     call_command("agent_access", "on", stdout=sys.stderr)
     dana = User.objects.get(email="dana@halden.example")
     told = {"user": dana.email, "scopes": "invoices:execute", "days": 30}

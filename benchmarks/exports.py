@@ -9,7 +9,6 @@ of 20 kB for each document, and takes each file whole, as a client does.
 import argparse
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from datetime import date
 from functools import partial
@@ -22,7 +21,7 @@ from time import perf_counter
 import django
 
 from benchmarks.machine import describe_machine
-from tests.postgresql import find_binaries, run_cluster
+from benchmarks.scratch import sample_company
 
 ORIGINAL_BYTES = 20_000
 BATCH = 500
@@ -34,42 +33,33 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.exports", allow_abbrev=False)
     parser.add_argument("--documents", type=int, default=10_000)
     documents = parser.parse_args().documents
-    binaries = find_binaries()
-    if binaries is None:
-        raise SystemExit("No PostgreSQL was found.")
     sys.stdout.write(", ".join(describe_machine().values()) + "\n\n")
-    with tempfile.TemporaryDirectory() as folder, run_cluster(binaries, Path(folder)) as cluster:
-        os.environ |= {
-            "DATABASE_URL": cluster.url(database="postgres"),
-            "BASE_URL": "https://invoicing.example",
-            "SECRET_KEY": "for-benchmarks-only-and-guarding-nothing-at-all-whatsoever",
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-        }
-        # In a process of its own: memory that it frees would be used, and not be seen to grow.
-        filling = get_context("spawn").Process(target=fill, args=(documents,))
-        filling.start()
-        filling.join()
-        django.setup()
-        sys.stdout.write("| File | MiB | seconds | growth in MiB |\n|---|---|---|---|\n")
-        for name, write in files():
-            size, seconds, growth = measure(write)
-            sys.stdout.write(
-                f"| {name} | {size / MIB:.0f} | {seconds:.1f} | {growth / MIB:.1f} |\n"
-            )
-    return 0
+    sys.stdout.flush()
+    with sample_company():
+        fill(documents)
+        # In a process of its own: what this one has freed would be used, and not be seen to grow.
+        measuring = get_context("spawn").Process(target=measure_files)
+        measuring.start()
+        measuring.join()
+    return measuring.exitcode or 0
+
+
+def measure_files() -> None:
+    """Print the table of the files."""
+    django.setup(set_prefix=False)
+    sys.stdout.write("| File | MiB | seconds | growth in MiB |\n|---|---|---|---|\n")
+    for name, write in files():
+        size, seconds, growth = measure(write)
+        sys.stdout.write(f"| {name} | {size / MIB:.0f} | {seconds:.1f} | {growth / MIB:.1f} |\n")
 
 
 def fill(count: int) -> None:
-    """Write the sample company, so many issued documents of ten lines, and an original of each."""
-    django.setup()
-    from django.core.management import call_command  # noqa: PLC0415  models can be read from here on
+    """Write so many issued documents of ten lines, and an original of each."""
+    # Models can be read from here on only.
+    from benchmarks.bulk_documents import NewDocument, write_documents  # noqa: PLC0415  see above
+    from invoicing.models import Customer, DatevSettings, Document, Original, TaxCategory, User  # noqa: PLC0415  see above
+    from tests.factories import ISSUED_AT, draft_input, line_input  # noqa: PLC0415  see above
 
-    from benchmarks.bulk_documents import NewDocument, write_documents  # noqa: PLC0415  as above
-    from invoicing.models import Customer, DatevSettings, Document, Original, TaxCategory, User  # noqa: PLC0415  as above
-    from tests.factories import ISSUED_AT, draft_input, line_input  # noqa: PLC0415  as above
-
-    call_command("migrate", verbosity=0)
-    call_command("load_sample_company", "--force", stdout=sys.stderr)
     customer, author = Customer.objects.filter(is_active=True)[0], User.objects.all()[0]
     Customer.objects.update(customer_number="10001")
     DatevSettings.objects.create(

@@ -9,7 +9,7 @@ of them take in the database, planning included. See kept_databases.py for the s
 import argparse
 import sys
 
-from benchmarks.kept_databases import make_database, run_inside, serve
+from benchmarks.kept_databases import make_database, measure_inside, serve
 from benchmarks.machine import describe_machine
 
 KIND = "home"
@@ -27,7 +27,7 @@ def main() -> int:
     sys.stdout.write(", ".join(describe_machine().values()) + "\n\n")
     with serve(arguments.server) as server:
         url = make_database(server, arguments.documents, kind=KIND)
-        sys.stdout.write(run_inside(url, "measure", kind=KIND))
+        sys.stdout.write("\n- ".join(measure_inside(url, kind=KIND)) + "\n")
     return 0
 
 

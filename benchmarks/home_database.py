@@ -1,13 +1,11 @@
-"""Fills one database for the measurement of home and of customers, or measures it: `fill 10000`."""
+"""Home and the page of a customer, in one large database: how it is filled, and what they cost."""
 
-import os
-import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from typing import Any
 
-import django
+from benchmarks.goals import MISSED
 
 MOST_MILLISECONDS = 50
 PEOPLE = {
@@ -17,27 +15,15 @@ PEOPLE = {
 }
 
 
-def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    django.setup()
-    if sys.argv[1] == "fill":
-        fill(int(sys.argv[2]))
-    else:
-        measure()
-
-
-def fill(documents: int) -> None:
+def fill_database(documents: int) -> None:
     """Copy the sample company's documents, without words to search by, until there are so many."""
     # Models can be read from here on only.
-    from django.core.management import call_command  # noqa: PLC0415  see above
     from django.db import connection, transaction  # noqa: PLC0415  see above
 
     from benchmarks.search_copies import copy_documents  # noqa: PLC0415  see above
     from invoicing.models import DocumentType  # noqa: PLC0415  see above
     from invoicing.services.issued_totals import keep_totals  # noqa: PLC0415  see above
 
-    call_command("migrate", verbosity=0)
-    call_command("load_sample_company", "--force", stdout=sys.stderr)
     copy_documents(documents)
     with transaction.atomic():
         keep_totals(DocumentType.INVOICE)
@@ -45,30 +31,31 @@ def fill(documents: int) -> None:
         cursor.execute("VACUUM ANALYZE")
 
 
-def measure() -> None:
-    """Print what home, and the page of one customer, cost each person."""
+def describe_database() -> list[str]:
+    """Return a line of what home, and the page of one customer, cost each person."""
     from invoicing.models import Customer, Document, User  # noqa: PLC0415  see above
     from invoicing.web.customer_page import show_customer  # noqa: PLC0415  see above
     from invoicing.web.home.page import show_home  # noqa: PLC0415  see above
 
-    print(f"{Document.objects.count():,} documents")  # noqa: T201  it is for the terminal
+    lines = [f"{Document.objects.count():,} documents"]
     for email, who in PEOPLE.items():
         user = User.objects.get(email=email)
-        report(f"home, {who}", measure_page(user, show_home))
+        lines.append(report(f"home, {who}", measure_page(user, show_home)))
         customer = Customer.objects.visible_to(user).order_by("-id").first()
         if customer and user.has_perm("invoices.view_customer"):
             costs = measure_page(user, partial(show_customer, pk=customer.pk))
-            report(f"a customer, {who}", costs)
+            lines.append(report(f"a customer, {who}", costs))
+    return lines
 
 
-def report(what: str, costs: list[tuple[float, str]]) -> None:
-    """Print what a page costs, and its slowest statement."""
+def report(what: str, costs: list[tuple[float, str]]) -> str:
+    """Return what a page costs, and its slowest statement."""
     total = sum(milliseconds for milliseconds, _ in costs)
     slowest, sql = max(costs)
-    is_within = "within" if total <= MOST_MILLISECONDS else "NOT WITHIN"
-    print(  # noqa: T201  as above
+    verdict = "within" if total <= MOST_MILLISECONDS else f"{MISSED}above"
+    return (
         f"{what}: {len(costs)} statements, {total:.1f} ms,"
-        f" {is_within} {MOST_MILLISECONDS} ms; the slowest {slowest:.1f} ms: {sql[:150]}"
+        f" {verdict} {MOST_MILLISECONDS} ms; the slowest {slowest:.1f} ms: {sql[:150]}"
     )
 
 
@@ -95,7 +82,3 @@ def measure_page(user: Any, show: Callable[[Any], Any]) -> list[tuple[float, str
     with connection.execute_wrapper(note):
         show(request)
     return [(explain(*each)[0], each[0]) for each in statements if each[0].startswith("SELECT")]
-
-
-if __name__ == "__main__":
-    main()

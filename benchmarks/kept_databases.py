@@ -1,16 +1,18 @@
 """Large databases to measure in, which are kept for the next run.
 
 A PostgreSQL server of its own keeps them under var/measured; `--server postgresql://user@host`
-names another one. Of each kind of measurement there is a module, such as `lists_database`, that
-fills one and measures in it. A database that was filled completely is not filled again.
+names another one. A database that was filled completely is not filled again: delete the folder for
+its room, DISK of lists, home and activity with a million each. inside.py has the kinds.
 """
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg.sql import SQL, Identifier
@@ -43,19 +45,21 @@ def make_database(server: str, size: int, *, kind: str) -> str:
             return server + name
         connection.execute(SQL("DROP DATABASE IF EXISTS {}").format(Identifier(unfinished)))
         connection.execute(SQL("CREATE DATABASE {}").format(Identifier(unfinished)))
-        run_inside(server + unfinished, "fill", str(size), kind=kind)
+        _run_inside(server + unfinished, kind, "fill", str(size))
         names = Identifier(unfinished), Identifier(name)
         connection.execute(SQL("ALTER DATABASE {} RENAME TO {}").format(*names))
     return server + name
 
 
-def run_inside(url: str, *arguments: str, kind: str) -> str:
-    """Return what a command of the kind prints, in a process of its own.
+def measure_inside(url: str, *, kind: str) -> Any:
+    """Return what was measured in the database; raises CalledProcessError."""
+    return json.loads(_run_inside(url, kind, "measure"))
 
-    The settings name one database. Raises CalledProcessError if it fails.
-    """
+
+def _run_inside(url: str, *arguments: str) -> str:
+    """Return what inside.py prints, in a process of its own, since settings name one database."""
     done = subprocess.run(  # noqa: S603  the command is ours
-        [sys.executable, "-m", f"benchmarks.{kind}_database", *arguments],
+        [sys.executable, "-m", "benchmarks.inside", *arguments],
         env={"SECRET_KEY": "for measuring only" * 3, **os.environ, "DATABASE_URL": url},
         stdout=subprocess.PIPE,
         text=True,

@@ -18,6 +18,7 @@ from statistics import median
 from threading import Event, Thread
 from typing import Any
 
+from benchmarks.goals import tell_missed
 from benchmarks.machine import describe_machine
 from benchmarks.scratch import sample_company
 
@@ -55,7 +56,7 @@ def main() -> int:
     print(f"| making the draft and the request | {asking / requests * 1000:.1f} ms |")  # noqa: T201  as above
     print(f"| sent a second of many | {requests / lasted:.0f} |")  # noqa: T201  as above
     print(f"| processor time of each | {spent / requests * 1000:.1f} ms |")  # noqa: T201  as above
-    return int(alone > MOST_SECONDS)
+    return tell_missed({f"one alone takes at most {MOST_SECONDS} s": alone <= MOST_SECONDS})
 
 
 def push_key() -> str:

@@ -2,18 +2,17 @@
 
     python -m benchmarks.search --small 10000 --large 1000000
 
-prints the table that benchmarks/results/search.md keeps. See kept_databases.py for the server.
+prints the page that benchmarks/results/search.md keeps. See kept_databases.py for the server.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
-from benchmarks.kept_databases import make_database, run_inside, serve
-from benchmarks.machine import describe_machine
+from benchmarks.found import format_page
+from benchmarks.kept_databases import make_database, measure_inside, serve
 
 KIND = "search"
 TURNS = 6
@@ -30,25 +29,16 @@ def main() -> int:
     arguments = parser.parse_args()
     if min(arguments.small, arguments.large) < SMALLEST:
         parser.error(f"Measure at least {SMALLEST} documents.")
-    sys.stdout.write(", ".join(describe_machine().values()) + "\n\n")
     with serve(arguments.server) as server:
         urls = [
             make_database(server, size, kind=KIND) for size in (arguments.small, arguments.large)
         ]
         # In turns, and the best of each, since neighbours on the machine slow one turn or another.
-        turns = [
-            [json.loads(run_inside(url, "measure", kind=KIND)) for url in urls]
-            for _ in range(TURNS)
-        ]
+        turns = [[measure_inside(url, kind=KIND) for url in urls] for _ in range(TURNS)]
         small, large = (keep_best(each) for each in zip(*turns, strict=True))
-    sys.stdout.write("\n".join(format_table(small, large)) + "\n")
+    table = "\n".join(format_table(small, large))
+    sys.stdout.write(format_page("python -m benchmarks.search", table))
     return 0
-
-
-def measure(url: str) -> dict[str, Any]:
-    """Return what search_pages.py describes of the database."""
-    described: dict[str, Any] = json.loads(run_inside(url, "measure", kind=KIND))
-    return described
 
 
 def keep_best(turns: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -3,9 +3,9 @@
     python -m benchmarks.upgrades --documents 1000000
 
 restores the kept database of each release (`tests/releases/kept`), multiplies its invoices by SQL,
-migrates it to this version, and prints a table. `--back` also takes a backup before the migration
-and restores it; it copies the words of searches too, which are most of a backup. The server and its
-data are under var/upgrades, and gone afterwards.
+migrates it to this version, and prints the page that benchmarks/results/upgrades.md keeps. `--back`
+also takes a backup before the migration and restores it; it copies the words of searches too, which
+are most of a backup. The server and its data are under var/upgrades, and gone afterwards.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import psycopg
 from tqdm import tqdm
 
 from benchmarks.enlarging import enlarge
-from benchmarks.machine import describe_machine
+from benchmarks.found import format_page
 from tests.environment import SETTINGS
 from tests.postgresql import Cluster, find_binaries, run_cluster
 from tests.releases.kept import FOLDER, Release
@@ -47,7 +47,6 @@ def main() -> int:
         raise SystemExit("No PostgreSQL was found (PG_BIN, wheel, system).")
     releases = asked.release or sorted(folder.name for folder in FOLDER.iterdir())
     PLACE.parent.mkdir(exist_ok=True)
-    print("; ".join(f"{name}: {value}" for name, value in describe_machine().items()))  # noqa: T201  a report
     try:
         with run_cluster(binaries, PLACE.absolute(), fsync=True, **SERVER) as cluster:
             told = [
@@ -56,7 +55,8 @@ def main() -> int:
             ]
     finally:
         shutil.rmtree(PLACE, ignore_errors=True)
-    sys.stdout.write("\n".join(format_table(told)) + "\n")
+    table = "\n".join(format_table(told))
+    sys.stdout.write(format_page("python -m benchmarks.upgrades", table))
     return 0
 
 

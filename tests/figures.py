@@ -28,6 +28,7 @@ DOCUMENTS = sorted(
 )
 # Times and sizes that are settings, limits or another program's, and were not measured.
 LIMITS = {
+    "benchmarks/README.md": {"60 calls"},
     "docs/agents.md": {"256 KiB", "5 minutes", "15 minutes", "20 minutes"},
     "docs/operations.md": {
         *("3.5 seconds", "5 seconds", "10 seconds", "25 seconds", "30 seconds"),
@@ -37,10 +38,11 @@ LIMITS = {
     "docs/security.md": {"16 KiB", "256 KiB"},
 }
 UNITS = "ms|s|milliseconds|seconds|minutes|KiB|MiB|GiB|kB|KB|MB|GB"
-FIGURE = re.compile(rf"\b[0-9][0-9.,]* (?:{UNITS})\b")
+RATES = r"(?:[a-z]+ )?a second|cores|calls"
+FIGURE = re.compile(rf"\b[0-9][0-9.,]* (?:{UNITS}|{RATES})\b")
 # A table whose head has the unit of its cells.
 COLUMN = re.compile(rf"^\|.*\b(?:{UNITS}|CPU)\b.*\|\n\|[-:| ]+\|$", re.MULTILINE)
-COMMAND = re.compile(r"`((?:python -m |\./dev )[^`]+)`")
+COMMAND = re.compile(r"`((?:python -m|\./dev)\s[^`]+)`")
 DAY = re.compile(r"\b20[0-9]{2}-[0-9]{2}-[0-9]{2}\b")
 FENCED = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 
@@ -76,7 +78,7 @@ def find_places() -> Iterator[Place]:
 
 
 def read_place(document: str, section: str) -> Place:
-    """Return the place with its commands, and the newest day that it names."""
+    """Return the place with its commands, and the oldest day that it names."""
     commands = (" ".join(command.split()) for command in COMMAND.findall(section))
     days = map(date.fromisoformat, DAY.findall(section))
     return Place(
@@ -84,7 +86,7 @@ def read_place(document: str, section: str) -> Place:
         heading=section.partition("\n")[0].lstrip("# "),
         figures=tuple(find_figures(section, LIMITS.get(document, set()))),
         commands=tuple(dict.fromkeys(commands)),
-        day=max(days, default=None),
+        day=min(days, default=None),
     )
 
 

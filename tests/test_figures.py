@@ -1,6 +1,7 @@
 """Whoever reads a measured figure can tell which command made it, and when."""
 
 import re
+from datetime import date
 from importlib.util import find_spec
 
 import pytest
@@ -38,6 +39,16 @@ def test_a_figure_without_command_or_day_is_found(said):
     place = read_place("docs/scale.md", said)
     assert place.figures == ("3 ms",)
     assert not place.is_sourced
+
+
+@pytest.mark.parametrize("figure", ["690 a second", "9,700 events a second", "3.7 cores"])
+def test_a_rate_is_a_figure(figure):
+    assert read_place("docs/scale.md", f"It answers {figure}.").figures == (figure,)
+
+
+def test_a_section_is_as_old_as_its_oldest_figure():
+    said = "3 ms (2026-11-28), 4 ms (2026-11-26) and 5 ms (2026-11-27)"
+    assert read_place("docs/scale.md", said).day == date(2026, 11, 26)
 
 
 def test_the_head_of_a_table_can_have_the_unit():

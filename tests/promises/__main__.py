@@ -10,7 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import mkdtemp
 
-from tests.promises.documents import PAGE, write_page, write_result
+from benchmarks.found import format_page
+from tests.promises.documents import PAGE, write_page, write_table
 from tests.promises.grounds import Copy, open_databases
 from tests.promises.rows import Guard, read_guards, read_themes
 from tests.promises.trials import Trials
@@ -35,10 +36,10 @@ def main() -> int:
     faults = [each for each in verdicts if each.fault]
     for each in faults:
         _say(f"NOT SHOWN {each.guard.name}: {each.fault}")
-    table = write_result(verdicts, seconds=time.monotonic() - begun)
+    table = write_table(verdicts, seconds=time.monotonic() - begun)
     _say(table)
     if options.result:
-        options.result.write_text(table, encoding="utf-8")
+        options.result.write_text(format_page("./dev guards", table), encoding="utf-8")
     if faults:
         _say(f"What pytest wrote is in {folder}.")
         return 1
@@ -47,7 +48,7 @@ def main() -> int:
 
 
 def _read_options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="./dev guards", description=__doc__)
+    parser = argparse.ArgumentParser(prog="./dev guards", description=__doc__, allow_abbrev=False)
     parser.add_argument("--only", default="*", metavar="NAME", help="such as frozen or audit*")
     parser.add_argument("--jobs", type=int, default=JOBS, help=f"at a time; {JOBS} unless told")
     parser.add_argument("--result", type=Path, metavar="FILE", help="where the table is kept")

@@ -1,9 +1,7 @@
 """Writes docs/promises.md from the rows, and the table of a run."""
 
-import platform
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
 from config.environment import PROJECT_FOLDER
 from tests.promises.rows import Guard, Promise, Theme
@@ -65,13 +63,11 @@ def _tell_guard(guard: Guard) -> str:
     return f"{told}. {guard.note}" if guard.note else told
 
 
-def write_result(verdicts: Sequence[Verdict], *, seconds: float) -> str:
+def write_table(verdicts: Sequence[Verdict], *, seconds: float) -> str:
     """Return the table of a run: how many guards of each theme were removed and noticed."""
     removed = Counter(each.guard.theme for each in verdicts)
     noticed = Counter(each.guard.theme for each in verdicts if not each.fault)
     rows = [f"| {theme} | {count} | {noticed[theme]} |" for theme, count in removed.items()]
     total = f"| **all** | **{removed.total()}** | **{noticed.total()}** |"
-    day, python = f"{datetime.now(UTC):%Y-%m-%d}", platform.python_version()
-    told = f"{day}, {seconds / 60:.1f} minutes, Python {python}."
-    table = "\n".join(["| Guards | Removed | A test failed |", "|---|---:|---:|", *rows, total])
-    return f"# What `./dev guards` found\n\n{told}\n\n{table}\n"
+    head = [f"{seconds / 60:.1f} minutes.", "", "| Guards | Removed | A test failed |"]
+    return "\n".join([*head, "|---|---:|---:|", *rows, total])

@@ -2,14 +2,16 @@
 
 import ast
 import re
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from agent_access.database.triggers import installed_folders
 from config.environment import PROJECT_FOLDER
 from tests.environment import DATABASES
-from tests.promises.documents import PAGE, write_page, write_result
+from tests.promises.documents import PAGE, write_page, write_table
 from tests.promises.grounds import Copy
 from tests.promises.rows import (
     Edit,
@@ -36,11 +38,11 @@ def plain(path: str) -> str:
 @cache
 def functions_in(path: str) -> set[str]:
     tree = ast.parse(read_source(path))
-    return {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
+    return {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
 
 
 def is_there(test: str) -> bool:
-    path, _, name = test.partition("::")
+    path, *_, name = test.split("::")
     is_file = (PROJECT_FOLDER / path).is_file()
     return is_file and name.partition("[")[0] in functions_in(path)
 
@@ -87,6 +89,32 @@ def test_every_test_that_a_row_names_is_there() -> None:
     named = [(each.name, test) for each in read_guards() for test in each.tests]
     assert {each.name for each in read_guards()} == {name for name, _ in named}
     assert [each for each in named if not is_there(each[1])] == []
+
+
+TRIGGER = re.compile(r"^CREATE TRIGGER (\S+)([^;]*?)(?:EXECUTE FUNCTION (\w+)\(\))?;", re.MULTILINE)
+
+
+def find_unguarded(path: str, removed: Collection[str]) -> list[str]:
+    """Return the triggers of a file that no guard removes, by their name or their function's.
+
+    The name of a function is enough where it is that of one trigger, and another of TRUNCATE.
+    """
+    found = TRIGGER.findall(read_source(path))
+    functions = [function for _, event, function in found if "TRUNCATE" not in event]
+    return [
+        name
+        for name, event, function in found
+        if name not in removed
+        and ("TRUNCATE" in event or function not in removed or functions.count(function) > 1)
+    ]
+
+
+def test_every_trigger_is_one_that_a_guard_removes() -> None:
+    for file in (file for folder in installed_folders for file in folder.glob("*.sql")):
+        path = str(file.relative_to(PROJECT_FOLDER))
+        removed = {each.where for each in read_guards() if each.path == path}
+        assert removed, path
+        assert find_unguarded(path, removed) == [], path
 
 
 EDIT = Edit(path="notes.txt", before="a guard", after="none")
@@ -177,7 +205,7 @@ def test_a_test_is_green_that_ran_and_failed_nowhere() -> None:
 
 def test_a_run_is_told_by_themes() -> None:
     verdicts = [Verdict(guard=GUARD, fault=""), Verdict(guard=GUARD, fault="stays green")]
-    table = write_result(verdicts, seconds=90)
+    table = write_table(verdicts, seconds=90)
     assert "| Notes | 2 | 1 |" in table
     assert "| **all** | **2** | **1** |" in table
     assert "1.5 minutes" in table

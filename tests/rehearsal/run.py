@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.breaking.machine import describe_machine
+from benchmarks.found import format_page
 from tests.postgresql import Cluster, find_binaries
 from tests.rehearsal.lines import archiving_settings, base_script, restore_script, run_as_server
 from tests.rehearsal.steps import Backup, Findings, check_restored
@@ -52,9 +52,8 @@ def main() -> int:
         findings = rehearse(books, Work(books, process), invoices=options.invoices)
     say(findings.table())
     if options.result:
-        command = f"python -m tests.rehearsal --invoices {options.invoices}"
-        head = f"# What `{command}` found\n\n{describe_machine()}.\n"
-        options.result.write_text(head + findings.table() + "\n", encoding="utf-8")
+        page = format_page("python -m tests.rehearsal", findings.table())
+        options.result.write_text(page, encoding="utf-8")
     return int(not findings.are_clean)
 
 

@@ -53,7 +53,6 @@ class Findings:
 
     def table(self) -> str:
         lines = [
-            "",
             f"{self.invoices} invoices before the moment, as many after it, which are lost;",
             f"restored in {self.restore_seconds:.1f} seconds.",
             "",

@@ -52,9 +52,11 @@ def test_no_statement_replaces_a_signature(signed) -> None:
 
 
 @pytest.mark.postgresql  # SQLite has no TRUNCATE
-@pytest.mark.parametrize("table", [SIGNATURES, PASSKEYS])
-def test_no_statement_empties_the_tables(signed, table) -> None:
-    truncate(table, told=r"[Pp]asskey cannot be|signature cannot be")
+@pytest.mark.parametrize(
+    ("table", "told"), [(SIGNATURES, "signature cannot be"), (PASSKEYS, "passkey cannot be")]
+)
+def test_no_statement_empties_the_tables(signed, table, told) -> None:
+    truncate(table, told=told)
 
 
 @pytest.mark.parametrize("column", OTHER_VALUES)
