@@ -126,7 +126,9 @@ def preview(request: SignedInRequest, pk: UUID) -> Any:
     if request.method != "POST":
         return _show_preview(request, waiting)
     if "give-up" in request.POST:
-        waiting.delete()
+        deleted, _ = waiting.delete()
+        if not deleted:  # somebody imported it, or gave it up, meanwhile
+            raise RecordNotFoundError
         return redirect("import-customers")
     if "columns" in request.POST:
         return _choose_columns(request, waiting)

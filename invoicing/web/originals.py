@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -16,7 +17,7 @@ from django.utils.translation import gettext
 
 from invoicing.access import Permission
 from invoicing.administration.acts import actor_of
-from invoicing.administration.downloads import record_download
+from invoicing.administration.downloads import IsAllowed, record_download
 from invoicing.e_invoices.kinds import Kind
 from invoicing.e_invoices.missing import Missing
 from invoicing.e_invoices.writing import FactsMissingError, missing_facts
@@ -71,9 +72,14 @@ def download_of(kind: OriginalKind) -> Callable[..., HttpResponse]:
             content = _read(document, kind)
         except (FactsMissingError, PdfError) as failure:
             return _explain(request, document, kind, failure)
-        return send_file(request, document, kind, content)
+        return send_file(request, document, kind, content, is_allowed=partial(_may_get, document))
 
     return download
+
+
+def _may_get(document: Document, user: User) -> bool:
+    seen = Document.objects.visible_to(user).filter(pk=document.pk)
+    return user.has_perm(Permission.VIEW_DOCUMENT) and seen.exists()
 
 
 def _read(document: Document, kind: OriginalKind) -> bytes:
@@ -84,9 +90,17 @@ def _read(document: Document, kind: OriginalKind) -> bytes:
 
 
 def send_file(
-    request: SignedInRequest, document: Document, kind: OriginalKind, content: bytes
+    request: SignedInRequest,
+    document: Document,
+    kind: OriginalKind,
+    content: bytes,
+    *,
+    is_allowed: IsAllowed,
 ) -> HttpResponse:
-    """Send the file, and record it, unless the client has it or asks only whether there is one."""
+    """Send the file, and record it, unless the client has it or asks only whether there is one.
+
+    Raises PermissionMissingError if the person may not have it any more when it is recorded.
+    """
     digest = hashlib.sha256(content).hexdigest()
     etag = quote_etag(digest)
     answer = HttpResponse(
@@ -102,7 +116,7 @@ def send_file(
     )
     answer = get_conditional_response(request, etag=etag, response=answer) or answer
     if request.method == "GET" and answer.status_code == HTTPStatus.OK:
-        record_download(actor_of(request), document, kind, digest=digest)
+        record_download(actor_of(request), document, kind, digest=digest, is_allowed=is_allowed)
     return answer
 
 

@@ -12,8 +12,10 @@ from django.utils import timezone
 
 from invoicing.access import Permission
 from invoicing.customer_imports import reading
+from invoicing.customer_imports.waiting import find_waiting
 from invoicing.models import Customer, CustomerImport
 from invoicing.services.customers import change_customer
+from invoicing.web import customer_imports
 from tests.browsers import Browser
 from tests.factories import CustomerFactory, make_staff
 from tests.snapshots import take_snapshot
@@ -214,6 +216,18 @@ def test_without_the_permission_no_file_is_even_read(sign_in, company, monkeypat
     assert desk.post("/customers/import").status_code == 403
     if missing == Permission.MANAGE_CUSTOMERS:
         assert "Import</a>" not in main_of(desk.get("/customers"))
+
+
+def test_a_file_that_was_imported_at_that_moment_is_not_given_up(desk, monkeypatch):
+    path = send(desk)["Location"]
+
+    def find_just_before(*of: Any) -> CustomerImport:
+        found = find_waiting(*of)
+        CustomerImport.objects.all().delete()
+        return found
+
+    monkeypatch.setattr(customer_imports, "find_waiting", find_just_before)
+    assert desk.post(path, {"give-up": ""}).status_code == 404
 
 
 def test_a_file_goes_when_it_is_given_up_replaced_or_a_day_old(desk, sign_in, colleague):

@@ -17,9 +17,11 @@ from agent_access.passkeys.models import Signature
 from invoicing.access import Permission
 from invoicing.decisions import issue_by_hand
 from invoicing.evidence import events
+from invoicing.evidence.history import read_history
 from invoicing.models import Document, DocumentType, NumberSeries, Original, OriginalKind
 from invoicing.services.issued_content import digest_content
 from invoicing.services.issuing import issue_document
+from invoicing.web.evidence import document as document_page
 from invoicing.web.listings import PAGE_LENGTH
 from tests.administration import ADDRESS, ORIGIN, acts_written
 from tests.agent_access.tampering import run_sql, without_triggers
@@ -35,6 +37,7 @@ from tests.factories import (
     make_draft,
     make_issued,
     make_staff,
+    withdraw,
 )
 from tests.interface.refusals import nothing_changes
 from tests.passkeys import SoftPasskey
@@ -63,6 +66,24 @@ def by_hand(delegate, customer) -> Document:
     draft = make_draft(user=delegate, customer=customer)
     fingerprint = fingerprint_draft(draft)
     return issue_by_hand(delegate, draft.pk, fingerprint=fingerprint, origin=ORIGIN)
+
+
+def test_who_loses_the_permission_while_the_page_is_made_does_not_see_it(
+    sign_in, company, by_hand, monkeypatch
+):
+    reader = UserFactory.create(permissions=[Permission.AUDIT])
+
+    def read_and_withdraw(of: Document) -> Any:
+        history = read_history(of)
+        withdraw(reader, Permission.AUDIT)
+        return history
+
+    monkeypatch.setattr(document_page, "read_history", read_and_withdraw)
+    acts = acts_written()
+    answer = sign_in(reader).get(f"/evidence/{by_hand.pk}")
+    assert answer.status_code == 403
+    assert str(by_hand.number) not in main_of(answer)
+    assert acts_written() == acts
 
 
 def show(desk: Any, document: Document) -> str:

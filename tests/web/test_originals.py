@@ -25,6 +25,7 @@ from tests.factories import (
     make_draft,
     make_issued,
     make_staff,
+    withdraw,
 )
 from tests.interface.refusals import nothing_changes
 from tests.web.forms import main_of
@@ -175,6 +176,25 @@ def test_who_may_not_see_a_document_gets_no_file_of_it(sign_in, stranger, issued
         assert (answer.status_code, str(issued) in main_of(answer)) == (status, False)
         assert "Content-Disposition" not in answer
     assert not Original.objects.exists()
+    assert acts_written() == []
+
+
+def test_who_loses_the_permission_while_the_file_is_made_gets_none(
+    sign_in, issued, quick_pdf, monkeypatch
+):
+    reader = UserFactory.create(
+        permissions=[Permission.VIEW_DOCUMENT, Permission.VIEW_ALL_CUSTOMERS]
+    )
+
+    def make_and_withdraw(*of: Any) -> Original:
+        made = keeping.original_of(*of)
+        withdraw(reader, Permission.VIEW_DOCUMENT)
+        return made
+
+    monkeypatch.setattr(originals, "original_of", make_and_withdraw)
+    answer = sign_in(reader).get(file_of(issued, "pdf"))
+    assert answer.status_code == 403
+    assert PDF not in answer.content
     assert acts_written() == []
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.http import Http404, HttpResponse
 
 from invoicing.models import Original, OriginalKind
+from invoicing.rights import may_read_evidence
 from invoicing.web.evidence.document import issued_documents
 from invoicing.web.evidence.guard import evidence_page
 from invoicing.web.originals import send_file
@@ -21,6 +22,6 @@ def download_of(kind: OriginalKind) -> Callable[..., HttpResponse]:
         kept = Original.objects.filter(document=document, kind=kind).first()
         if kept is None:
             raise Http404
-        return send_file(request, document, kind, bytes(kept.content))
+        return send_file(request, document, kind, bytes(kept.content), is_allowed=may_read_evidence)
 
     return download
