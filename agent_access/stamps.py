@@ -5,13 +5,12 @@ has stamped, they cannot: its signature covers the digest of the heads and the t
 """
 
 import hashlib
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from cryptography.x509 import Certificate, ObjectIdentifier, load_pem_x509_certificates
 from django.db import transaction
@@ -29,12 +28,12 @@ from rfc3161_client import (
 
 from agent_access import conf, outgoing
 from agent_access.audit import OPERATOR, record_act
+from agent_access.evidence.files import whole_file
 from agent_access.outgoing import MAX_BYTES, OutgoingError
 from agent_access.verification import read_heads, write_heads
 
 ACTION = "heads:stamped"
 SHA256 = ObjectIdentifier("2.16.840.1.101.3.4.2.1")
-FOR_OWNER = 0o600
 HEADERS = {
     "Content-Type": "application/timestamp-query",
     "Accept": "application/timestamp-reply",
@@ -86,10 +85,10 @@ def stamp_heads(folder: Path, *, roots: Sequence[Certificate] = ()) -> Stamped:
     text = write_heads(heads).encode()
     response, stamp = _ask(text, roots)
     path = folder / f"heads-{timezone.now():%Y%m%dT%H%M%SZ}.txt"
-    # The files come last: what could not be written is in no event.
-    with transaction.atomic():
+    # The files come first: what could not be written is in no event, and no slow disk holds up who
+    # waits for the administration. So does the stamp: there are no heads without one.
+    with _kept({path.with_suffix(".tsr"): response, path: text}), transaction.atomic():
         record_act(ACTION, OPERATOR, detail=hashlib.sha256(text).hexdigest())
-        _keep({path: text, path.with_suffix(".tsr"): response})
     return Stamped(path, len(heads), stamp.tst_info.gen_time)
 
 
@@ -139,23 +138,21 @@ def _check(stamp: TimeStampResponse, asked: TimeStampRequest, roots: Sequence[Ce
         raise StampError(NO_STAMP) from None
 
 
-def _keep(files: Mapping[Path, bytes]) -> None:
-    """Write the files, which only this account may read: all or none, and never over another."""
-    folder = next(iter(files)).parent
-    try:
-        with TemporaryDirectory(prefix=".heads-", dir=folder) as parts:
+@contextmanager
+def _kept(files: Mapping[Path, bytes]) -> Iterator[None]:
+    """Write the files, which only this account may read: all, or none if it or the block fails.
+
+    They are on the disk when the block begins, and none is written over another.
+    """
+    with ExitStack() as undoing:
+        try:
             for path, content in files.items():
-                _write(Path(parts, path.name), content)
-            if any(path.exists() for path in files):
-                raise StampError(TWICE)
-            for path in files:
-                Path(parts, path.name).replace(path)
-    except OSError:
-        raise StampError(UNWRITTEN) from None
-
-
-def _write(path: Path, content: bytes) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FOR_OWNER), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+                with whole_file(path) as file:
+                    file.write(content)
+                undoing.callback(path.unlink, missing_ok=True)
+        except FileExistsError:
+            raise StampError(TWICE) from None
+        except OSError:
+            raise StampError(UNWRITTEN) from None
+        yield
+        undoing.pop_all()

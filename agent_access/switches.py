@@ -42,8 +42,8 @@ def _turn(
 def turn_module(module: str, *, on: bool, by: Actor = OPERATOR) -> int:
     """Let the module's tools answer, or hide them from every connection; return 0: none ends.
 
-    Calls in flight commit before they are hidden, or not at all. Raises UnknownModuleError for a
-    name that no tool has.
+    Writes in flight commit before they are hidden, or not at all; a read in flight is answered.
+    Raises UnknownModuleError for a name that no tool has.
     """
     if module not in registry.modules:
         raise UnknownModuleError(module)

@@ -108,23 +108,47 @@ def prove(
     chains |= set(_read_chains()).union(marks, since, expected)
     chains |= set(map(str, Connection.objects.values_list("id", flat=True)))
     for chain in sorted(chains):
-        archived = marks.get(chain, [])
         kept = [each[chain] for each in (expected, since) if chain in each]
         try:
-            start = _find_start(chain, archived)
+            start, end = _prove_chain(chain, marks.get(chain, []), kept, since.get(chain), part)
             found.archived += any(0 < each.sequence < start.sequence for each in kept)
-            known = [each for each in (*archived, *kept) if each.sequence >= start.sequence]
-            start = _skip_proved(chain, start, since.get(chain))
-            found.ends[chain] = _verify_chain(chain, start, known, part)
+            found.ends[chain] = end
         except ChainBrokenError as broken:
             found.breaks.append(Break(chain, *broken.args))
     return found
 
 
-def read_marks() -> dict[str, list[Position]]:
-    """Return where the archives of each chain end, the oldest first."""
+def _prove_chain(
+    chain: str,
+    marks: Sequence[Position],
+    kept: Sequence[Position],
+    proved: Position | None,
+    part: Part,
+) -> tuple[Position, Position]:
+    """Return what the first event follows, and where the chain ends; raises ChainBrokenError.
+
+    Events may leave for an archive while they are walked. Where one is missing up to the mark of
+    that, the chain is walked once more, from the mark.
+    """
+    start = _find_start(chain, marks)
+    while True:
+        known = [each for each in (*marks, *kept) if each.sequence >= start.sequence]
+        try:
+            begin = _skip_proved(chain, start, proved)
+            return start, _verify_chain(chain, begin, known, part)
+        except ChainBrokenError as broken:
+            sequence, problem = broken.args
+            marks = read_marks(chain=chain).get(chain, [])
+            newest = marks[-1] if marks else start
+            if problem != MISSING or newest.sequence < max(sequence, start.sequence + 1):
+                raise
+            start = newest
+
+
+def read_marks(**chosen: str) -> dict[str, list[Position]]:
+    """Return where the archives of each chain end, or of the chosen one, the oldest first."""
     marks: dict[str, list[Position]] = {}
-    rows = ArchiveMark.objects.order_by("chain", "sequence")
+    rows = ArchiveMark.objects.filter(**chosen).order_by("chain", "sequence")
     for chain, sequence, digest in rows.values_list("chain", "sequence", "digest"):
         marks.setdefault(chain, []).append(Position(sequence, digest))
     return marks

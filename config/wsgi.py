@@ -15,6 +15,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from agent_access.gate import GateApplication
+from config.operations.daily_work import watch_daily_work
 from config.operations.health import HealthApplication
 from config.operations.log_lines import is_json, server_lines
 from config.operations.metrics import serve_metrics
@@ -59,7 +60,8 @@ def load_application() -> HealthApplication:
 def _load() -> HealthApplication:
     django.setup(set_prefix=False)
     _require_what_it_needs()
-    serve_metrics(settings.METRICS_ADDRESS)
+    further = [watch_daily_work()] if settings.METRICS_ADDRESS else []
+    serve_metrics(settings.METRICS_ADDRESS, *further)
     send_spans(settings.TRACES_URL)
     # Imports the views now, so that the first caller need not wait for them.
     import_module(settings.ROOT_URLCONF)

@@ -14,7 +14,7 @@ from invoicing.access import ISSUE_PERMISSIONS
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_draft, require_still_allowed
 from invoicing.models import Document, User
-from invoicing.services.document_facts import Facts, read_facts
+from invoicing.services.document_facts import read_facts
 from invoicing.services.issued_content import digest_content
 from invoicing.services.issuing import Clock, issue_locked
 from invoicing.signed_issues import act_by_hand
@@ -63,7 +63,6 @@ def _issue(
     # Whoever sends the person away, or takes their permission, holds this lock until it is done.
     audit.lock_administration()
     require_still_allowed(user, pk, *ISSUE_PERMISSIONS)
-    _require_same_facts(document, facts)
     # Changes of passkeys and rules hold that lock, too, before they lock what is read here.
     demand, by = signing.demand_of(act, lock=True), Actor(origin, user.id)
     signing.sign(act, demand, proof)
@@ -79,17 +78,6 @@ def _issue(
         digest = signing.digest_decided(act.fingerprint, demand)
         audit.record_act(signing.SIGNED, by, target=str(pk), content_digest=digest)
     return document
-
-
-def _require_same_facts(document: Document, facts: Facts) -> None:
-    """Raise ConflictError if the company or a rate was changed after the draft's facts were read.
-
-    Under the administration's lock, which such a change holds until it is done: what the audit
-    tells first came first.
-    """
-    [now] = read_facts([Document.objects.get(pk=document.pk)])
-    if now != {**facts, "status": document.status, "lock_version": document.lock_version}:
-        raise ConflictError
 
 
 @transaction.atomic

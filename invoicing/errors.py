@@ -33,6 +33,10 @@ class ConflictError(InvoicingError):
         self.cause = cause
 
 
+class FactsChangedError(ConflictError):
+    """The company or a tax rate was changed after the facts were read that issuing freezes."""
+
+
 class DraftInvalidError(InvoicingError):
     """The draft cannot be written; `problems` holds everything that is wrong with it."""
 

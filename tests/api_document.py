@@ -51,7 +51,8 @@ def codes_of(response: dict[str, Any]) -> list[str]:
 def _find_response(method: str, path: str, answer: "Answer") -> str:
     """Return the JSON pointer to the response; an unknown path has only the common refusals."""
     template = next((each for each in _templates() if _matches(each, path)), "")
-    if method.lower() in read_document()["paths"].get(template, ()):
+    # Methods are case-sensitive: `post` is one that no path has.
+    if method.isupper() and method.lower() in read_document()["paths"].get(template, ()):
         escaped = template.replace("/", "~1")
         return f"/paths/{escaped}/{method.lower()}/responses/{answer.status}"
     assert answer.code in {"forbidden", "not_found", "method_not_allowed"}

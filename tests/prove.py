@@ -5,15 +5,23 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from config.environment import PROJECT_FOLDER
 
 FOLDER = PROJECT_FOLDER / "var" / "prove"
 PICTURES = FOLDER / "pictures"
 
-FAULTS = ("pytest", "tests/breaking/prove_faults.py", "--database", "postgresql")
+PYTEST = ("pytest", "-rs", "--quiet")
+PAGES, CLIENTS = "tests/browser", "tests/mcp_clients"
+WRONG_FAULTS = ("tests/breaking/prove_faults.py", "--database=postgresql")
+# With pictures, pages are looked at in every look. A test that lacks its programs fails.
+OF_TESTS = {
+    "SCREENSHOT_FOLDER": str(PICTURES),
+    **dict.fromkeys(("REQUIRE_BROWSER", "REQUIRE_MCP_CLIENTS", "REQUIRE_POSTGRES"), "1"),
+}
 
 
 @dataclass(frozen=True)
@@ -23,45 +31,59 @@ class Part:
     name: str
     shows: str
     command: tuple[str, ...]
-    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_tests(self) -> bool:
+        return self.command[0] == "pytest"
+
+    @property
+    def log(self) -> Path:
+        return FOLDER / f"{self.name.replace(', ', '-').replace(' ', '-')}.log"
 
 
 def parts(minutes: float, seed: int) -> list[Part]:
     """Return the parts in order; those without an end of their own get so many minutes."""
     timed = (f"--minutes={minutes:g}", f"--seed={seed}")
-    slow = ("pytest", "--prove", "--quiet", "--numprocesses=auto", "--database")
-    looked_at = {"SCREENSHOT_FOLDER": str(PICTURES)}
+    slow = (*PYTEST, "--prove", "--numprocesses=auto", "--database")
     return [
+        Part("npm", "MCP clients of npm are here", ("tests.mcp_clients.node_packages",)),
+        Part("PyPI", "those of PyPI are here", ("tests.mcp_clients.python_packages",)),
+        Part("Django", "newer versions of it are here", ("tests.hosts.environments",)),
         Part("slow tests, SQLite", "tests marked `prove` pass", (*slow, "sqlite")),
         Part("slow tests, PostgreSQL", "tests marked `prove` pass", (*slow, "postgresql")),
-        Part("pages", "pages read well in every look", ("pytest", "tests/browser"), looked_at),
-        Part("clients", "official MCP suite and clients", ("pytest", "tests/mcp_clients")),
+        Part("pages", "the other pages read well in every look", (*PYTEST, PAGES)),
+        Part("clients", "official MCP suite and clients", (*PYTEST, CLIENTS)),
         Part("fuzz", "no input fails or leaks", ("tests.fuzzing", *timed)),
         Part("races", "two acts at once do what one after the other does", ("tests.races", *timed)),
         Part("guards", "without a guard its tests fail", ("tests.promises",)),
         Part("releases", "former databases keep what was promised", ("tests.releases",)),
         Part("restore", "a restore to a moment loses nothing before it", ("tests.rehearsal",)),
         Part("break", "nothing is lost, doubled or torn", ("tests.breaking", *timed)),
-        Part("harness", "wrong builds are found out", ("tests.breaking.detection",)),
-        Part("faults", "what bears no fault is found out", FAULTS),
+        Part("wrong builds", "`break` finds each of them out", ("tests.breaking.detection",)),
+        Part("wrong faults", "`break` finds out what bears none", (*PYTEST, *WRONG_FAULTS)),
         Part("scale", "the measurements of scale run, small", ("benchmarks.scale", "--small")),
     ]
 
 
 def run(part: Part) -> tuple[bool, float]:
     """Run it, with its output in a log of its own; return whether it passed, and its seconds."""
-    log = FOLDER / f"{part.name.replace(', ', '-').replace(' ', '-')}.log"
     began = time.monotonic()
-    with log.open("w", encoding="utf-8") as output:
+    with part.log.open("w", encoding="utf-8") as output:
         done = subprocess.run(  # noqa: S603  our own commands
             [sys.executable, "-m", *part.command],
             cwd=PROJECT_FOLDER,
-            env=os.environ | part.environment,
+            env=os.environ | (OF_TESTS if part.is_tests else {}),
             stdout=output,
             stderr=subprocess.STDOUT,
             check=False,
         )
     return done.returncode == 0, time.monotonic() - began
+
+
+def read_skipped(part: Part) -> Iterator[str]:
+    """Yield the lines of pytest that say which tests were skipped, and why."""
+    lines = part.log.read_text(encoding="utf-8").splitlines() if part.is_tests else []
+    return (line for line in lines if line.startswith("SKIPPED"))
 
 
 def prove(chosen: Sequence[Part]) -> int:
@@ -74,6 +96,8 @@ def prove(chosen: Sequence[Part]) -> int:
         passed, seconds = run(part)
         failed += not passed
         say(f"    {'passed' if passed else 'FAILED'} after {seconds:.0f} s")
+        for line in read_skipped(part):
+            say(f"    {line}")
     say(f"{len(chosen) - failed} of {len(chosen)} parts passed.")
     return 1 if failed else 0
 

@@ -206,8 +206,11 @@ def decide(  # noqa: PLR0913  what the form holds, by name
                 clock=timezone.now,
             )
             current = _audit(user, decided, f"approval:{decision}", origin)
-            if decision == Decision.APPROVED and approvals_of_ended_connections(decided, current):
-                raise ConnectionEndedError
+            if decision == Decision.APPROVED:
+                if approvals_of_ended_connections(decided, current):
+                    raise ConnectionEndedError
+                # Whoever takes a permission holds the chain's lock, too.
+                _require_still_allowed(current, decided[0].approval)
     except SignatureRefusedError as refusal:
         record_refusal(ApprovalRequest.objects.asked_of(user).get(pk=pk), refusal, origin)
         raise

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
+from itertools import chain
 from operator import or_
 from typing import Any
 from uuid import UUID
@@ -134,7 +135,8 @@ def read_around(
     cards = cards_for(user, now=now)
     before = cards.filter(_earlier_than(approval)).order_by("-expires_at", "-pk")
     after = cards.filter(_later_than(approval)).order_by("expires_at", "pk")
-    return _read_page(before, now=now), _read_page(after, now=now)
+    page_before, page_after = _read_pages(before, after, now=now)
+    return page_before, page_after
 
 
 def read_others(user: Any, *, before: UUID | None, now: datetime) -> InboxPage:
@@ -209,6 +211,19 @@ def find_newer(approval: ApprovalRequest) -> ApprovalRequest | None:
 
 
 def _read_page(rows: ApprovalQuerySet, *, now: datetime) -> InboxPage:
-    found = list(rows[: PAGE_LENGTH + 1])
-    shown = found[:PAGE_LENGTH]
-    return read_approvals(shown, now=now), None if shown == found else shown[-1].pk
+    [page] = _read_pages(rows, now=now)
+    return page
+
+
+def _read_pages(*lists: ApprovalQuerySet, now: datetime) -> list[InboxPage]:
+    """Return a page of each list; the records of all are read together."""
+    found = [list(rows[: PAGE_LENGTH + 1]) for rows in lists]
+    shown = [rows[:PAGE_LENGTH] for rows in found]
+    read = {each.approval.pk: each for each in read_approvals(chain(*shown), now=now)}
+    return [
+        (
+            [read[row.pk] for row in page if row.pk in read],
+            None if page == rows else page[-1].pk,
+        )
+        for page, rows in zip(shown, found, strict=True)
+    ]

@@ -274,6 +274,13 @@ class ApprovalKind(Generic[Target]):
         """Return what the person should look at twice, as sentences or as safe markup."""
         return ()
 
+    def slow_warnings(self, snapshot: ApprovalSnapshot, user: Any) -> Sequence[str]:
+        """Return further warnings, which follow from the facts alone and take long to find.
+
+        They are sought where the page is shown, and not each time that it asks if it is outdated.
+        """
+        return ()
+
     def answer(self, snapshot: ApprovalSnapshot) -> Mapping[str, Any] | None:
         """Return what agents read of a request, or None for what the engine tells of any."""
         return None

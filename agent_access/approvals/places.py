@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 from agent_access.approvals.descriptions import (
     Told,
     count_asked,
-    describe_entries,
     format_clock,
 )
 from agent_access.approvals.engine import read_approval
@@ -38,7 +37,7 @@ def describe_place(user: Any, snapshot: ApprovalSnapshot) -> Told:
     (before, further_before), (after, further_after) = read_around(
         user, snapshot.approval, now=snapshot.now
     )
-    hrefs_before, hrefs_after = _decidable(before, user), _decidable(after, user)
+    hrefs_before, hrefs_after = _decidable(before), _decidable(after)
     newer = find_newer(snapshot.approval)
     number, is_alone = len(hrefs_before) + 1, not (hrefs_before or hrefs_after)
     place = _name_place(number, number + len(hrefs_after), is_more=bool(further_after))
@@ -60,12 +59,13 @@ def _name_place(number: int, count: int, *, is_more: bool) -> str:
 def find_next(user: Any, snapshot: ApprovalSnapshot) -> str:
     """Return the link of the card that is the first to expire, or an empty text."""
     cards, _further = read_cards(user, after=None, now=snapshot.now)
-    return next(iter(_decidable(cards, user)), "")
+    return next(iter(_decidable(cards)), "")
 
 
-def _decidable(cards: Sequence[ApprovalSnapshot], user: Any) -> list[str]:
+def _decidable(cards: Sequence[ApprovalSnapshot]) -> list[str]:
     """Return the links of those that are not stale, which is told by reading their records."""
-    return [each["href"] for each in describe_entries(cards, user) if each["is_waiting"]]
+    pks = [each.approval.pk for each in cards if each.is_undecided]
+    return [reverse("agent_approvals:review", args=[pk]) for pk in pks]
 
 
 def address_after(user: Any, decided: ApprovalSnapshot) -> str:

@@ -165,7 +165,9 @@ def _require_session(request: HttpRequest) -> None:
 def show_page_version(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Tell a script, on a review page that is not final, whether that page is outdated."""
     note(is_routine=True)  # as above
-    review, _ = _describe(request.user, _read(request, pk))
+    snapshot = _read(request, pk)
+    is_visible = _is_visible(request.user, snapshot)
+    review, _ = _describe(request.user, snapshot, is_visible=is_visible)
     return JsonResponse({"version": review["page_version"]})
 
 
@@ -176,26 +178,24 @@ def give_options(request: HttpRequest, pk: UUID) -> HttpResponse:
     _require_session(request)
     snapshot = _read(request, pk)
     kind = kinds.get(snapshot.approval.kind)
-    if not _may_sign(request.user, snapshot):
+    if not _may_sign(request.user, snapshot, is_visible=_is_visible(request.user, snapshot)):
         raise PermissionDenied
     act = act_of(kind, snapshot.approval, snapshot.target)
     options = signing.make_options(act, request)
     return JsonResponse({"publicKey": options})
 
 
-def _may_sign(user: Any, snapshot: ApprovalSnapshot) -> bool:
+def _may_sign(user: Any, snapshot: ApprovalSnapshot, *, is_visible: bool) -> bool:
     """Return whether the person could approve it now, were it not for a signature."""
     approval = snapshot.approval
-    return (
-        snapshot.is_undecided
-        and kinds.get(approval.kind).may_approve(user)
-        and _is_visible(user, snapshot)
-    )
+    return snapshot.is_undecided and kinds.get(approval.kind).may_approve(user) and is_visible
 
 
-def _ask_signature(request: HttpRequest, snapshot: ApprovalSnapshot) -> signing.Asking | None:
+def _ask_signature(
+    request: HttpRequest, snapshot: ApprovalSnapshot, *, is_visible: bool
+) -> signing.Asking | None:
     """Return what the page says of the signature that approving needs; None if it needs none."""
-    if not _may_sign(request.user, snapshot):
+    if not _may_sign(request.user, snapshot, is_visible=is_visible):
         return None
     approval = snapshot.approval
     act = act_of(kinds.get(approval.kind), approval, snapshot.target)
@@ -218,19 +218,20 @@ def _show(
     form: DecisionForm | None = None,
     refusal: SignatureRefusedError | None = None,
 ) -> HttpResponse:
-    review, template = _describe(request.user, snapshot)
+    is_visible = _is_visible(request.user, snapshot)
+    review, template = _describe_page(request.user, snapshot, is_visible=is_visible)
     form = form or DecisionForm()
     is_pending = snapshot.state == ApprovalState.PENDING
     context = {
         "review": review,
         "is_decidable": is_pending and not review.get("lacks_signature"),
         "form": form,
-        "signature": _ask_signature(request, snapshot),
+        "signature": _ask_signature(request, snapshot, is_visible=is_visible),
         "not_signed": refusal.reason if refusal else "",
         "is_withdrawn": snapshot.state == ApprovalState.STALE and WITHDRAWN in request.GET,
         **describe_place(request.user, snapshot),
         "decided": describe_decided(request.user, _read_cursor(request, DECIDED), here=snapshot),
-        **_describe_past(request, snapshot),
+        **(_describe_past(request, snapshot) if is_visible else {}),
         # An error in the reason stands beside its field, if that is still shown.
         "is_refused": (status in REFUSALS and not refusal)
         or bool(form.errors.keys() - {"reason"})
@@ -240,13 +241,11 @@ def _show(
 
 
 def _describe_past(request: HttpRequest, snapshot: ApprovalSnapshot) -> Told:
-    """Describe what differs from what the person saw before, and what happened to the record.
+    """Describe what differs from what the person saw before, and what happened to what they see.
 
     It is no part of the page's version: looking alone changes it.
     """
     user, approval = request.user, snapshot.approval
-    if not _is_visible(user, snapshot):
-        return {}
     kind = kinds.get(approval.kind)
     history = describe_history(kind, snapshot.target, approval.target, user, now=snapshot.now)
     if not snapshot.is_undecided:
@@ -261,12 +260,21 @@ def _is_visible(user: Any, snapshot: ApprovalSnapshot) -> bool:
     return visible_to(user).filter(pk=snapshot.approval.pk).exists()
 
 
-def _describe(user: Any, snapshot: ApprovalSnapshot) -> tuple[Told, str]:
+def _describe(user: Any, snapshot: ApprovalSnapshot, *, is_visible: bool) -> tuple[Told, str]:
     """Return what the review page says to this person, and its template."""
     kind = kinds.get(snapshot.approval.kind)
-    if _is_visible(user, snapshot):
+    if is_visible:
         return describe_review(snapshot, user), kind.review_template
     return describe_hidden(snapshot, user), kind.hidden_template
+
+
+def _describe_page(user: Any, snapshot: ApprovalSnapshot, *, is_visible: bool) -> tuple[Told, str]:
+    """Return the same with all warnings: the version of the page leaves out the slow ones."""
+    review, template = _describe(user, snapshot, is_visible=is_visible)
+    if snapshot.state == ApprovalState.PENDING and is_visible:
+        slow = kinds.get(snapshot.approval.kind).slow_warnings(snapshot, user)
+        review = review | {"warnings": [*review["warnings"], *slow]}
+    return review, template
 
 
 def _decide(request: HttpRequest, pk: UUID, form: DecisionForm) -> HttpResponse:

@@ -17,6 +17,7 @@ from django.db.models import Max, Min
 from django.utils import timezone
 
 from agent_access.audit import Actor, lock_administration, record_act
+from agent_access.evidence.files import is_named, sync_file
 from agent_access.evidence.package import (
     BEGINS,
     HEADS,
@@ -25,7 +26,12 @@ from agent_access.evidence.package import (
     row_lines,
     write_files,
 )
-from agent_access.evidence.verify_evidence import EVENTS, Package, UnreadableError, verify
+from agent_access.evidence.verify_evidence import (
+    EVENTS,
+    UnreadableError,
+    examine,
+    shown,
+)
 from agent_access.models import ArchiveMark, AuditEvent, ChainHead
 from agent_access.verification import ChainBrokenError, Position, follow, read_begins
 
@@ -97,37 +103,57 @@ def _read_chain(chain: str, *, after: int) -> Iterator[Mapping[str, Any]]:
         after = batch[-1]["sequence"]
 
 
-def read_archive(file: Path) -> Archive:
-    """Verify an archive as an auditor would, and return what it holds; raises ArchiveError."""
-    report, code = verify(str(file), None, None)
-    if code:
-        lines = report.splitlines()
-        flaw = next((each for each in lines if each.startswith("PROBLEM")), lines[0])
-        raise ArchiveError(f"{file} does not pass the verifier: {flaw}")
+def read_archive(opened: BinaryIO, file: Path) -> Archive:
+    """Verify an opened archive as an auditor would, and return what it holds; raises ArchiveError.
+
+    Everything is said as it was verified, and that is what the digest is of.
+    """
+    digest = _digest_of(opened)
     try:
-        package = Package(str(file))
-        told = package.manifest["archive"]
-        return Archive(
-            before=datetime.fromisoformat(told["before"]),
-            begins=_positions(package.begins()),
-            ends=_positions(package.heads()),
-            events=package.files[EVENTS]["count"],
-            digest=_digest_of(file),
-        )
-    except (KeyError, TypeError, UnreadableError):
-        raise ArchiveError(f"{file} is evidence, but no archive.") from None
+        package, report = examine(opened, None, None)
+    except UnreadableError as error:
+        raise ArchiveError(f"{file} does not pass the verifier: {error}") from None
+    if report.problems:
+        raise ArchiveError(f"{file} does not pass the verifier: {shown(report.problems[0])}.")
+    if package.before is None:
+        raise ArchiveError(f"{file} is evidence, but no archive.")
+    if _digest_of(opened) != digest:
+        raise ArchiveError(f"{file} was changed while it was read.")
+    return Archive(
+        before=package.before,
+        begins=_positions(report.begins),
+        ends=_positions(report.ends),
+        events=package.files[EVENTS]["count"],
+        digest=digest,
+    )
 
 
 def _positions(read: Mapping[str, tuple[int, str]]) -> Ends:
     return {chain: Position(*at) for chain, at in read.items()}
 
 
-def _digest_of(file: Path) -> str:
+def _digest_of(opened: BinaryIO) -> str:
+    opened.seek(0)
     digest = hashlib.sha256()
-    with file.open("rb") as opened:
-        while piece := opened.read(READ_AT_ONCE):
-            digest.update(piece)
+    while piece := opened.read(READ_AT_ONCE):
+        digest.update(piece)
     return digest.hexdigest()
+
+
+def remove_file(file: Path, *, by: Actor) -> int:
+    """Remove the events of an archive, once it is on the disk; see `remove_archived`.
+
+    The file is opened once, and is still the one of this name when the events go.
+    """
+    try:
+        with file.open("rb") as opened:
+            archive = read_archive(opened, file)
+            sync_file(opened, file)
+            if not is_named(opened, file):
+                raise ArchiveError(f"{file} was replaced while it was read.")
+            return remove_archived(archive, by=by)
+    except OSError as error:
+        raise ArchiveError(f"{file} cannot be read: {error.strerror}.") from error
 
 
 def remove_archived(archive: Archive, *, by: Actor) -> int:

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
@@ -50,6 +50,8 @@ MOST_FILES, MANIFEST_BYTES, LINE_BYTES, ALL_BYTES = 64, 1 << 20, 1 << 25, 1 << 3
 PROBLEMS_SHOWN, MOST_SHOWN = 50, 1000
 # While an upgrade runs, processes of the release before still work, which keep no digests.
 UPGRADE_LASTS = timedelta(hours=1)
+# A number may be dated by a clock that is behind, and is committed some time after that.
+COMMIT_LASTS = timedelta(minutes=1)
 HEAD = re.compile(r"(\S+) ([0-9]{1,18})(?: ([0-9a-f]*))?", re.ASCII)
 # What is hashed of an event, in this order; what came later follows by its name, where it is set.
 BEFORE_SEQUENCE = ("id", "chain")
@@ -134,8 +136,8 @@ def read_kept(path: str) -> dict[str, Position]:
 class Package:
     """A package as a file; everything is read in small pieces, and compared with the manifest."""
 
-    def __init__(self, path: str) -> None:
-        self._zip = ZipFile(path)
+    def __init__(self, file: str | BinaryIO) -> None:
+        self._zip = ZipFile(file)
         entries = self._zip.infolist()
         names = [entry.filename for entry in entries]
         if len(names) > MOST_FILES or len(set(names)) < len(names) or MANIFEST not in names:
@@ -144,13 +146,17 @@ class Package:
             raise UnreadableError("a file in it is packed in an unknown way")
         if sum(entry.file_size for entry in entries) > ALL_BYTES:
             raise UnreadableError("it unpacks to more than this program reads")
-        with self._zip.open(MANIFEST) as file:
-            self.manifest = read_json(file.read(MANIFEST_BYTES + 1)[:MANIFEST_BYTES])
+        with self._zip.open(MANIFEST) as manifest:
+            self.manifest = read_json(manifest.read(MANIFEST_BYTES + 1)[:MANIFEST_BYTES])
         if (self.manifest.get("format"), self.manifest.get("version")) != (FORMAT, VERSION):
             raise UnreadableError("its format is not one that this program knows")
         try:
             self.files: dict[str, Row] = {each["name"]: each for each in self.manifest["files"]}
             self.made_at = datetime.fromisoformat(self.manifest["made_at"])
+            # Of an archive: before which moment all of its events are.
+            self.before: datetime | None = None
+            if self.is_archive:
+                self.before = datetime.fromisoformat(self.manifest["archive"]["before"])
             is_complete = {*self.files, MANIFEST} == set(names)
             is_complete &= len(self.manifest["files"]) + 1 == len(names)
         except (KeyError, TypeError, ValueError):
@@ -234,11 +240,14 @@ class Key(NamedTuple):
 
 @dataclass
 class Report:
-    """What was found: problems, and lines that tell what agrees."""
+    """What was found: problems, lines that tell what agrees, and where each chain ends."""
 
     problems: list[str] = field(default_factory=list)
     count: int = 0
     told: list[str] = field(default_factory=list)
+    # What the first events follow, and the position of the last ones.
+    begins: dict[str, Position] = field(default_factory=dict)
+    ends: dict[str, Position] = field(default_factory=dict)
 
     def find(self, problem: str) -> None:
         self.count += 1
@@ -321,14 +330,17 @@ class Verification:
 
     def read_events(self) -> None:
         """Read the events of the archives, if any, and of the package behind them as one audit."""
-        ends: dict[str, Position] = {}
+        ends = self.report.ends
         count, chains = 0, 0
         for place, file in enumerate([*self.archives, self.package]):
             begins, heads = file.begins(), file.heads()
+            self.report.begins = begins | self.report.begins
             self._join(begins, ends, heads, is_first=place == 0)
             read, found = self._read_chains(file, begins)
             count, chains = count + read, len({*heads, *ends})
             ends |= found
+            is_past = file.before is None or file.before <= file.made_at
+            self.report.check(is_past, "an archive says that it is of before a day to come")
             known = {} if file.is_archive else ends
             for chain in {*heads, *found, *begins, *known}:
                 end = found.get(chain, begins.get(chain, NOWHERE))
@@ -378,6 +390,8 @@ class Verification:
             # After its first break nothing of a chain proves anything.
             if not is_broken:
                 is_broken = not self._follows(event, due, previous)
+            is_old = file.before is None or _moment(event["occurred_at"]) < file.before
+            self.report.check(is_old, f"{chain} {due}: it is not of before the day of its archive")
             reached = ends[chain] = (event["sequence"], event["digest"])
             if not self.package.is_archive:
                 self._remember_event(event)
@@ -649,7 +663,8 @@ class Verification:
         changed = f"{number}: it is not that of the earlier package"
         self.report.check(known in {None, row["digest"]}, changed)
         added = f"{number}: the earlier package, made after it, has it not"
-        self.report.check(known or made_at >= self.earlier.made_at, added)
+        is_later = made_at > self.earlier.made_at - COMMIT_LASTS
+        self.report.check(known or is_later, added)
 
     def _compare_approval(
         self, number: str, pk: str, made: Made, *, agreed: str, index: int
@@ -849,21 +864,33 @@ def read_archives(paths: Sequence[str], package: Package) -> list[Package]:
     return archives
 
 
+def examine(
+    file: str | BinaryIO, earlier: str | None, heads: str | None, archives: Sequence[str] = ()
+) -> tuple[Package, Report]:
+    """Return a package, which may be open already, and what was found; raises UnreadableError."""
+    try:
+        kept = read_kept(heads) if heads else {}
+        before = Earlier(Package(earlier)) if earlier else None
+        package = Package(file)
+        run = Verification(package, before, kept, read_archives(archives, package))
+        return package, run.run()
+    except UnreadableError as error:
+        told = f"This is no package that can be verified: {shown(error)}."
+    except (OSError, EOFError, NotImplementedError, *MALFORMED) as error:
+        told = f"This cannot be read: {shown(error)}."
+    except (BadZipFile, zlib.error, RuntimeError) as error:
+        told = f"This is no whole ZIP file: {shown(error)}."
+    raise UnreadableError(told)
+
+
 def verify(
     file: str, earlier: str | None, heads: str | None, archives: Sequence[str] = ()
 ) -> tuple[str, int]:
     """Return a report, and the exit code."""
     try:
-        kept = read_kept(heads) if heads else {}
-        before = Earlier(Package(earlier)) if earlier else None
-        package = Package(file)
-        report = Verification(package, before, kept, read_archives(archives, package)).run()
+        package, report = examine(file, earlier, heads, archives)
     except UnreadableError as error:
-        return f"This is no package that can be verified: {shown(error)}.", 1
-    except (OSError, EOFError, NotImplementedError, *MALFORMED) as error:
-        return f"This cannot be read: {shown(error)}.", 1
-    except (BadZipFile, zlib.error, RuntimeError) as error:
-        return f"This is no whole ZIP file: {shown(error)}.", 1
+        return str(error), 1
     lines = [title_of(package)]
     outside = [each for each in (earlier and "an earlier package", heads and "kept heads") if each]
     lines.append(f"Compared with: {' and '.join(outside) or 'nothing that was kept outside'}")
@@ -879,9 +906,9 @@ def verify(
 
 def title_of(package: Package) -> str:
     service, made_at = shown(package.manifest.get("service")), package.made_at
-    if not package.is_archive:
+    if package.before is None:
         return f"Evidence of {service}, {made_at:%Y-%m-%d %H:%M} UTC"
-    before = shown(package.manifest["archive"].get("before"))[:10]
+    before = f"{package.before:%Y-%m-%d}"
     return f"An archive of the audit of {service}, before {before}: events alone, no records"
 
 

@@ -153,9 +153,7 @@ def show_state(request: HttpRequest, pk: UUID) -> HttpResponse:
 @page("GET", "POST")
 def answer(request: HttpRequest, pk: UUID) -> HttpResponse:
     """Show the owner who asks for what; only POST decides."""
-    asked = asked_of(request.user).filter(pk=pk).first() if may_approve(request) else None
-    if asked is None:
-        raise Http404
+    asked = _read_asked(request, pk)
     if request.method == "GET":
         return _show_answer(request, asked, AnswerForm(asked=asked))
     form = AnswerForm(request.POST, asked=asked)
@@ -165,7 +163,7 @@ def answer(request: HttpRequest, pk: UUID) -> HttpResponse:
     except NotConfirmedError as refusal:
         return refusal.mark(_show_answer(request, asked, form))
     except NotOpenError:
-        asked.refresh_from_db()
+        asked = _read_asked(request, pk)
         if asked.decision != request.POST["decision"]:
             return _show_answer(request, asked, form, status=409)
         # A double click, or the form sent again after going back: it is decided so already.
@@ -173,6 +171,14 @@ def answer(request: HttpRequest, pk: UUID) -> HttpResponse:
         form.add_error(None, error.told())
         return _show_answer(request, asked, form, status=422)
     return redirect(ACCESS_REQUEST, pk=pk)
+
+
+def _read_asked(request: HttpRequest, pk: UUID) -> AccessRequest:
+    """Return the request as it is now; raises Http404, as when its client was deleted meanwhile."""
+    asked = asked_of(request.user).filter(pk=pk).first() if may_approve(request) else None
+    if asked is None:
+        raise Http404
+    return asked
 
 
 def _decide(request: HttpRequest, asked: AccessRequest, form: AnswerForm) -> bool:

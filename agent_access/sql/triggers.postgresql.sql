@@ -1,5 +1,6 @@
 -- Audit events are only ever added. Those that an archive mark stands for may be removed by the owner of
--- the table, who is not the service: they are in a file then (ADR 22).
+-- the table, who is not the service: they are in a file then (ADR 22). A mark is that of the last event
+-- before a moment, which pages tell as the one before which events are elsewhere.
 
 CREATE FUNCTION agent_access_refuse_audit_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -28,6 +29,18 @@ BEGIN
         WHERE chain = NEW.chain AND sequence = NEW.sequence AND digest = NEW.digest
     ) THEN
         RAISE EXCEPTION 'an archive mark is that of an event with this digest';
+    END IF;
+    IF NEW.before > now() - interval '90 days' THEN
+        RAISE EXCEPTION 'events of the last 90 days are never archived';
+    END IF;
+    IF EXISTS (
+        SELECT FROM {schema}.agent_access_auditevent
+        WHERE chain = NEW.chain AND (
+            sequence = NEW.sequence AND occurred_at >= NEW.before
+            OR sequence = NEW.sequence + 1 AND occurred_at < NEW.before
+        )
+    ) THEN
+        RAISE EXCEPTION 'an archive mark is that of the last event before its day';
     END IF;
     RETURN NEW;
 END;

@@ -21,6 +21,7 @@ from prometheus_client import (
     start_http_server,
 )
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 from agent_access.request_facts import RequestFacts
 
@@ -70,8 +71,10 @@ def time_decision(sender: Any, approval: "ApprovalRequest", **kwargs: Any) -> No
     DECISIONS.labels(approval.decision).observe(took.total_seconds())
 
 
-def serve_metrics(address: str) -> None:
+def serve_metrics(address: str, *further: Collector) -> None:
     """Serve the metrics at `host:port` from a thread of this process; nowhere if that is empty.
+
+    What `further` collectors tell is the same in all processes.
 
     Of several processes on one machine the first serves them, for all if they share a folder. Once
     it has ended another takes over, since a restart may start the new processes first. Raises
@@ -80,6 +83,8 @@ def serve_metrics(address: str) -> None:
     registry = _registry()
     if not address:
         return
+    for each in further:
+        registry.register(each)
     if obstacle := _try_to_serve(address, registry):
         # Usually another process of ours has the address.
         level = logging.INFO if obstacle.errno == errno.EADDRINUSE else logging.WARNING

@@ -62,12 +62,16 @@ def try_cache() -> None:
 
 
 class Readiness:
-    """Runs the probe in a thread, one at a time and within a deadline; if it raises, not ready."""
+    """Runs the probe in a thread, one at a time and within a deadline; if it raises, not ready.
+
+    A probe that is late goes on, since no thread can be ended: until then it is not ready.
+    """
 
     def __init__(self, probe: Probe, *, deadline_seconds: float = DEADLINE_SECONDS) -> None:
         self._probe = probe
         self._deadline_seconds = deadline_seconds
         self._probing = threading.Lock()
+        self._thread: threading.Thread | None = None  # of the last probe
         self._probed_at = -FRESH_SECONDS
         self._is_ready = False
 
@@ -84,10 +88,11 @@ class Readiness:
 
     def _answers_in_time(self) -> bool:
         answers: list[bool] = []
-        thread = threading.Thread(target=self._answer, args=(answers,), daemon=True)
-        thread.start()
-        thread.join(self._deadline_seconds)
-        if thread.is_alive():
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._answer, args=(answers,), daemon=True)
+            self._thread.start()
+            self._thread.join(self._deadline_seconds)
+        if self._thread.is_alive():
             logger.warning(
                 "Not ready. There was no answer in time: see DATABASE_URL and CACHE_URL."
             )

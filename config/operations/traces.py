@@ -13,15 +13,22 @@ UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 RANDOM = re.compile(r"[0-9]|[A-Z]{2}")
 
 # Spelt out, since with IGNORECASE the search would try to match at every character.
-BEARER = re.compile(r"([Bb][Ee][Aa][Rr][Ee][Rr]\s+)[^\s'\",;]+")
-URL_PASSWORD = re.compile(r"(://)[^\s/@]+@")
+SCHEMES = r"[Bb][Ee][Aa][Rr][Ee][Rr]|[Bb][Aa][Ss][Ii][Cc]"
+AUTHORIZATION = re.compile(rf"((?:{SCHEMES})\s+)[^\s'\",;]+")
+ADDRESS = re.compile(r"://\S+")
 
 
 def redact_secrets(text: str) -> str:
     """Return the text without credentials, passwords in addresses, and long random texts."""
-    text = BEARER.sub(rf"\1{HIDDEN}", text)
-    text = URL_PASSWORD.sub(rf"\1{HIDDEN}@", text)
+    text = AUTHORIZATION.sub(rf"\1{HIDDEN}", text)
+    text = ADDRESS.sub(_hide_password, text)
     return RUN.sub(_hide_random, text)
+
+
+def _hide_password(match: re.Match[str]) -> str:
+    """Hide all to the last @ of the address: a password may have one, or a slash."""
+    _, at, rest = match[0].rpartition("@")
+    return f"://{HIDDEN}@{rest}" if at else match[0]
 
 
 def _hide_random(match: re.Match[str]) -> str:

@@ -2,7 +2,7 @@
 
 An act first locks the row of agent access's settings and the head of the administration's chain, as
 everything that ends connections does. So acts run one by one, and each checks its actor again. Only
-a customer is locked before.
+what issuing locks is locked before: a customer, and the formats of numbers.
 """
 
 from collections.abc import Callable, Iterator

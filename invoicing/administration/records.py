@@ -11,10 +11,11 @@ from agent_access.audit import Actor
 from invoicing.administration.acts import act_of, read_actor, record_admin_act, wait_for_calls_of
 from invoicing.errors import ConflictError
 from invoicing.locks import lock_record
-from invoicing.models import Company, Customer, Role, TaxRate, User
+from invoicing.models import Company, Customer, DocumentType, Role, TaxRate, User
 from invoicing.rights import may_create_company
 from invoicing.services.customers import add_customer, rename_words
 from invoicing.services.logos import keep_logo
+from invoicing.services.numbering import lock_formats
 from invoicing.services.record_changes import (
     Changes,
     digest_record,
@@ -58,6 +59,9 @@ def change_record(
     records = find_records(read_actor(actor))
     if issubclass(records.model, Customer):
         _rename_words(records, pk, changes)
+    if issubclass(records.model, Company | TaxRate):
+        # Nothing is being issued then that would freeze what it was.
+        lock_formats(*DocumentType)
     with act_of(actor, is_allowed) as by:
         record = lock_record(find_records(by), pk)
         if digest_record(record) != seen:

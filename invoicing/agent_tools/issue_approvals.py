@@ -9,13 +9,15 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from typing_extensions import override
 
+from agent_access.approvals.errors import ApprovalStateError
 from agent_access.approvals.kinds import ApprovalKind, Clock, Step
 from agent_access.approvals.snapshots import ApprovalSnapshot
+from agent_access.approvals.states import ApprovalState
 from invoicing.access import APPROVE_PERMISSIONS, ISSUE_PERMISSIONS, Permission
 from invoicing.agent_tools import approval_texts, outputs
 from invoicing.agent_tools.inputs import IssuePrepareInput
 from invoicing.document_approvals import ISSUE, read_asking
-from invoicing.errors import RecordNotFoundError
+from invoicing.errors import FactsChangedError, RecordNotFoundError
 from invoicing.locks import lock_draft
 from invoicing.models import Document, DocumentStatus, User
 from invoicing.services.document_facts import Facts, read_facts
@@ -24,6 +26,7 @@ from invoicing.services.issued_content import digest_content
 from invoicing.services.issuing import issue_locked, require_issuable
 from invoicing.signed_issues import sum_earlier, value_of
 from invoicing.web.issue_warnings import render_warnings
+from invoicing.web.print_warnings import render_print_warnings
 
 
 class IssueKind(ApprovalKind[Document]):
@@ -95,9 +98,12 @@ class IssueKind(ApprovalKind[Document]):
     @override
     def execute(self, approved: ApprovalSnapshot, *, clock: Clock) -> Document:
         issued_by_id = approved.approval.delegated_user_id
-        return issue_locked(
-            approved.target, approved.current, issued_by_id=issued_by_id, clock=clock
-        )
+        try:
+            return issue_locked(
+                approved.target, approved.current, issued_by_id=issued_by_id, clock=clock
+            )
+        except FactsChangedError:
+            raise ApprovalStateError(ApprovalState.STALE) from None
 
     @override
     def executed_at(self, outcome: Any, *, clock: Clock) -> datetime:
@@ -157,6 +163,11 @@ class IssueKind(ApprovalKind[Document]):
         asking = read_asking(snapshot.approval)
         draft, facts = snapshot.target, snapshot.prepared
         found = render_warnings(user, draft, facts, now=snapshot.now, asking=asking)
+        return [found] if found else []
+
+    @override
+    def slow_warnings(self, snapshot: ApprovalSnapshot, user: User) -> Sequence[str]:
+        found = render_print_warnings(snapshot.target, snapshot.prepared)
         return [found] if found else []
 
     @override

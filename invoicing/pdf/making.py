@@ -82,7 +82,7 @@ def make_pdf(document: Document, xml: bytes | None = None) -> bytes:
 def missing_glyphs(draft: Document, facts: Facts) -> str:
     """Return the characters of a draft, which has these facts, that no installed font has.
 
-    Only rare characters cost a child process; if it fails, nothing is known of them.
+    Only rare characters cost a child process; raises PdfError if it tells nothing of them.
     """
     common = COMMON + COMMON_LARGE if folders_of(LARGE_PACKAGES) else COMMON
     told = json.dumps(_mark_invisible(facts), ensure_ascii=False, default=str)
@@ -92,8 +92,6 @@ def missing_glyphs(draft: Document, facts: Facts) -> str:
         make_pdf(draft)
     except GlyphsMissingError as error:
         return error.characters
-    except PdfError:
-        logger.warning("Whether all glyphs are there is not known.")
     return ""
 
 

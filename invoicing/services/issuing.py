@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from invoicing.errors import ConflictCause, ConflictError
+from invoicing.errors import ConflictCause, ConflictError, FactsChangedError
 from invoicing.locks import lock_draft, require_transaction
 from invoicing.models import Document, DocumentStatus, DocumentType, TaxRow
 from invoicing.services.corrections import require_left
@@ -46,7 +46,9 @@ def issue_locked(draft: Document, facts: Facts, *, issued_by_id: UUID, clock: Cl
     """Issue, as issue_document does, a draft that this transaction read with locks.lock_draft().
 
     The facts are the draft's, as the caller read and perhaps compared them: they are frozen. The
-    series is locked last, and the clock read after it, so that later numbers have later times.
+    series is locked last, and the clock read after it, so that later numbers have later times. A
+    change of the company or of a rate locks the format of numbers, too: if one came first, raises
+    FactsChangedError, so that no later number has what an earlier one has no more.
     """
     require_transaction()
     if draft.is_issued:
@@ -56,6 +58,8 @@ def issue_locked(draft: Document, facts: Facts, *, issued_by_id: UUID, clock: Cl
     if rows := frozen_tax_rows(draft, facts):
         TaxRow.objects.bulk_update(rows, RATE_COLUMNS)
     number = next_number(DocumentType(draft.type), draft.issue_date.year)
+    if read_facts([draft]) != [facts]:
+        raise FactsChangedError
     frozen = issued_columns(draft, facts, number, issued_by_id=issued_by_id, issued_at=clock())
     unchanged = Document.objects.filter(
         pk=draft.pk, status=DocumentStatus.DRAFT, lock_version=draft.lock_version

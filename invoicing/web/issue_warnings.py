@@ -32,7 +32,6 @@ from invoicing.paper.formats import (
     local_date,
     time_zone_of,
 )
-from invoicing.pdf.making import missing_glyphs, name_glyphs
 from invoicing.services.customer_history import COMPARED, Difference, History, find_history
 from invoicing.services.document_facts import Facts
 from invoicing.services.issue_warnings import Check, Warnings, find_warnings
@@ -107,6 +106,10 @@ def render_warnings(
         *(_asking(user, asking) if asking else ()),
         *_flaws(user, draft, facts, warnings.checks),
     ]
+    return render_points(points)
+
+
+def render_points(points: Sequence[Point]) -> str:
     if not points:
         return ""
     values = {"shown": points[:MOST], "further": points[MOST:]}
@@ -300,16 +303,10 @@ def _times(asking: Asking) -> str:
 
 
 def _flaws(user: User, draft: Document, facts: Facts, checks: Iterable[Check]) -> Iterator[Point]:
-    """Yield what the law or the e-invoice that the customer wants would lack, and a PDF."""
+    """Yield what the law or the e-invoice that the customer wants would lack."""
     missing = _missing_of_wanted(draft, facts)
     told = [each for each in checks if not _is_told(each, missing)]
     yield from _mended(user, draft, [Flaw(each.record, "", str(each.label)) for each in told])
-    if glyphs := missing_glyphs(draft, facts):
-        text = gettext(
-            "No installed font has these characters: %(characters)s. With them there will be no"
-            " PDF."
-        )
-        yield Point(text=text % {"characters": name_glyphs(glyphs)})
     if missing:
         wanted = draft.customer.get_e_invoice_display()
         text = gettext("For the e-invoice that the customer wants, %(wanted)s, this is missing:")

@@ -25,6 +25,7 @@ from invoicing.signed_issues import act_by_hand
 from invoicing.visits import web_origin
 from invoicing.web.issue_warnings import render_warnings
 from invoicing.web.pages import ALREADY, SignedInRequest, page, show_done
+from invoicing.web.print_warnings import render_print_warnings
 
 
 def may_issue(user: User, document: Document) -> bool:
@@ -89,7 +90,10 @@ def _show(
         "fingerprint": fingerprint_facts(facts),
         "has_changed": has_changed,
         "can_be_issued": _can_be_issued(document),
-        "warnings": render_warnings(request.user, document, facts, now=timezone.now()),
+        "warnings": [
+            render_warnings(request.user, document, facts, now=timezone.now()),
+            render_print_warnings(document, facts),
+        ],
     }
     status = HTTPStatus.CONFLICT if has_changed else HTTPStatus.OK
     status = refusal.status if refusal else status

@@ -13,7 +13,7 @@ import trustme
 from django.core.management import CommandError, call_command
 from rfc3161_client import HashAlgorithm, TimestampRequestBuilder
 
-from agent_access import outgoing
+from agent_access import outgoing, stamps
 from agent_access.models import ADMINISTRATION, AuditEvent
 from agent_access.verification import read_heads, write_heads
 from tests.agent_access.stamping import make_authority, openssl, run_authority
@@ -25,6 +25,7 @@ pytestmark = pytest.mark.sqlite  # what is read here asks no database
 UNCHECKED = "Nobody checked who signed the stamp: --roots names the certificates to trust.\n"
 OTHER_STAMP = "The authority stamped something else than it was asked for."
 NO_STAMP = "The authority answered, but not with a time stamp."
+UNWRITTEN = "The files cannot be written: name a folder of this account with --directory."
 UNREACHABLE = "The authority could not be reached, or its answer was too slow or too long."
 
 
@@ -179,19 +180,50 @@ def test_an_authority_at_a_private_address_is_never_called(connection, authority
     assert authority.queries == []
 
 
-def test_files_that_cannot_be_written_leave_nothing(connection, authority, folder, monkeypatch):
-    unwritten = "The files cannot be written: name a folder of this account with --directory."
-    assert_nothing_is_stamped(unwritten, folder / "missing")
+def test_a_missing_folder_is_told(connection, authority, folder):
+    assert_nothing_is_stamped(UNWRITTEN, folder / "missing")
+
+
+@pytest.mark.parametrize("failing", [1, 2, 3, 4])
+def test_files_that_cannot_be_written_leave_nothing(
+    connection, authority, folder, monkeypatch, failing
+):
+    """Each of the two files is synced, and then its folder."""
     written = []
 
     def fill_the_disk(file) -> None:
         written.append(file)
-        if len(written) == 2:
+        if len(written) == failing:
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fill_the_disk)
-    assert_nothing_is_stamped(unwritten, folder)
-    assert len(written) == 2
+    assert_nothing_is_stamped(UNWRITTEN, folder)
+    assert len(written) == failing
+
+
+def test_the_files_are_there_before_the_administration_is_locked_and_gone_if_it_cannot_be(
+    connection, authority, folder, monkeypatch
+):
+    def fail(*_: object, **__: object) -> None:
+        token, text = sorted(folder.iterdir())
+        assert (token.suffix, text.suffix) == (".tsr", ".txt")
+        assert text.read_text(encoding="utf-8") == write_heads(read_heads())
+        raise CommandError("The administration is locked.")
+
+    monkeypatch.setattr(stamps, "record_act", fail)
+    assert_nothing_is_stamped("The administration is locked.", folder)
+
+
+def test_no_heads_are_there_without_their_stamp(connection, authority, folder, monkeypatch):
+    link, named = os.link, []
+
+    def remember(part, file) -> None:
+        link(part, file)
+        named.append(sorted(each.suffix for each in folder.iterdir() if each.name[0] != "."))
+
+    monkeypatch.setattr(os, "link", remember)
+    stamp(folder)
+    assert named == [[".tsr"], [".tsr", ".txt"]]
 
 
 def test_a_stamp_is_never_replaced(connection, authority, folder, time_machine):

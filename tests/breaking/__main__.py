@@ -14,7 +14,7 @@ import tests.breaking.alone  # noqa: F401  before what needs it
 from tests.breaking.drivers.driver import Driver
 from tests.breaking.drivers.everyone import DRIVERS
 from tests.breaking.faults import FAULTS
-from tests.breaking.faults.fault import UnavailableFaultError
+from tests.breaking.faults.fault import Fault, UnavailableFaultError
 from tests.breaking.grounds import open_grounds
 from tests.breaking.machine import describe_machine
 from tests.breaking.report import Report
@@ -25,33 +25,35 @@ from tests.environment import SETTINGS
 CLIENTS = 12
 SECONDS_OF_A_MINUTE = 60
 SECONDS_BETWEEN_LINES = 2
-# Others change what drivers may expect: codes end in five minutes, and a lease in half of one.
-WITH_DRIVERS = {"kills"}
 SHAPE = "{desc}: {percentage:3.0f} % |{bar}| {n:.0f} of {total:.0f} s{postfix}"
 
 
 def main() -> int:
-    """Return 0 where nothing was found, and 1 with the cases and the evidence otherwise."""
+    """Return 0 where all was tried and nothing found, and 1 otherwise, with cases and evidence."""
     options = _read_options()
     # What a developer's shell says must reach no server.
     os.environ.update(SETTINGS)
     folder = Path(mkdtemp(prefix="breaking-"))
     folder.chmod(0o711)  # the account of PostgreSQL passes through it
-    reports = _run(folder, options)
+    reports, left_out = _run(folder, options)
+    if not reports:
+        shutil.rmtree(folder)
+        return 1
     report = add_up(list(reports.values()))
-    table = f"{report.table()}\n\n{compare(reports)}" if len(reports) > 1 else report.table()
-    print(table)  # noqa: T201  what was asked for
+    tables = [report.table(), compare(reports)] if len(reports) > 1 else [report.table()]
+    told = "\n\n".join([*tables, *left_out])
+    print(told)  # noqa: T201  what was asked for
     if options.result:
-        options.result.write_text(_write_result(table, options), encoding="utf-8")
+        options.result.write_text(_write_result(told, options), encoding="utf-8")
     if all(each.is_clean for each in reports.values()):
         shutil.rmtree(folder)
-        return 0
+        return 1 if left_out else 0
     print(f"\n{report.cases()}\n\nThe logs are in {folder}.")  # noqa: T201  as above
     return 1
 
 
 def _read_options() -> Namespace:
-    parser = ArgumentParser(prog="./dev break", description=__doc__)
+    parser = ArgumentParser(prog="./dev break", description=__doc__, allow_abbrev=False)
     parser.add_argument("--minutes", type=float, required=True, help="how long it is disturbed")
     parser.add_argument("--seed", type=int, default=0, help="what the choices begin with")
     names = [driver.name for driver in DRIVERS]
@@ -64,29 +66,36 @@ def _read_options() -> Namespace:
         help="what goes wrong besides the kills; several share the time, and without any all do",
     )
     parser.add_argument("--result", type=Path, metavar="FILE", help="where the table is kept")
-    return parser.parse_args()
+    options = parser.parse_args()
+    for name in options.fault or ():
+        if unable := FAULTS[name].without & {*options.driver}:
+            parser.error(f"Under {name} there is no driver {' or '.join(sorted(unable))}.")
+    return options
 
 
-def _write_result(table: str, options: Namespace) -> str:
+def _write_result(told: str, options: Namespace) -> str:
     chosen = {"fault": options.fault or (), "driver": options.driver or ()}
     more = "".join(f" --{kind} {name}" for kind, names in chosen.items() for name in names)
     command = f"./dev break --minutes {options.minutes:g} --seed {options.seed}{more}"
-    return f"# What `{command}` found\n\n{describe_machine()}.\n\n{table}\n"
+    return f"# What `{command}` found\n\n{describe_machine()}.\n\n{told}\n"
 
 
-def _run(folder: Path, options: Namespace) -> dict[str, Report]:
-    """Break the service by one fault after the other, and return what each came to, by name."""
+def _run(folder: Path, options: Namespace) -> tuple[dict[str, Report], list[str]]:
+    """Break the service by one fault after the other.
+
+    Returns what each came to, by name, and a sentence for each that this machine cannot have.
+    """
     names = options.fault or list(FAULTS)
     seconds = options.minutes * SECONDS_OF_A_MINUTE / len(names)
     reports: dict[str, Report] = {}
+    left_out = []
     for name in names:
         try:
             reports[name] = add_up([*_break_by(name, folder / name, seconds, options)])
         except UnavailableFaultError as error:
-            print(f"{name} is left out. {error}")  # noqa: T201  what a reader has to know
-    if not reports:
-        sys.exit(2)
-    return reports
+            left_out.append(f"The fault {name} was left out. {error}")
+            print(left_out[-1])  # noqa: T201  what a reader has to know
+    return reports, left_out
 
 
 def _break_by(name: str, folder: Path, seconds: float, options: Namespace) -> Iterator[Report]:
@@ -108,15 +117,15 @@ def _break_by(name: str, folder: Path, seconds: float, options: Namespace) -> It
             plan = Plan(
                 seconds=seconds / passes,
                 seed=options.seed + turn,
-                drivers=_choose_drivers(name, options),
+                drivers=_choose_drivers(fault, options),
             )
             yield break_service(grounds, plan, progress=show)
 
 
-def _choose_drivers(fault: str, options: Namespace) -> Sequence[type[Driver]]:
-    """Return who works beside the agents: nobody where clocks jump and releases meet."""
-    names = options.driver or [driver.name for driver in DRIVERS]
-    return [driver for driver in DRIVERS if fault in WITH_DRIVERS and driver.name in names]
+def _choose_drivers(fault: Fault, options: Namespace) -> Sequence[type[Driver]]:
+    """Return who works beside the agents: all that were named, or all that can under the fault."""
+    names = {*(options.driver or (driver.name for driver in DRIVERS))} - fault.without
+    return [driver for driver in DRIVERS if driver.name in names]
 
 
 if __name__ == "__main__":

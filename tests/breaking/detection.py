@@ -129,7 +129,9 @@ def main() -> int:
 
 
 def _read_options() -> Namespace:
-    parser = ArgumentParser(prog="python -m tests.breaking.detection", description=__doc__)
+    parser = ArgumentParser(
+        prog="python -m tests.breaking.detection", description=__doc__, allow_abbrev=False
+    )
     parser.add_argument("--seed", type=int, default=0, help="what the choices begin with")
     names = [build.name for build in Build if build != Build.SOUND]
     told = "which, if not all; may be said more than once"

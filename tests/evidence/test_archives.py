@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,21 +15,25 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
+from agent_access import verification
 from agent_access.audit import OPERATOR, Fact, Origin, record_act, record_refusal
 from agent_access.evidence import archives
-from agent_access.evidence.verify_evidence import verify
+from agent_access.evidence.files import new_file
+from agent_access.evidence.verify_evidence import examine, verify
+from agent_access.management.commands.archive_audit import YOUNGEST
 from agent_access.models import ArchiveMark, AuditEvent, ChainHead
 from agent_access.models.audit import ADMINISTRATION, Transport
-from agent_access.verification import Break, Position, find_breaks, prove, read_heads
+from agent_access.verification import WHOLE, Break, Part, Position, find_breaks, prove, read_heads
 from invoicing.access import Permission
 from invoicing.models import Document
 from tests.agent_access.tampering import run_sql
-from tests.evidence.packages import read_files, read_part, write_with_manifest
+from tests.evidence.packages import read_files, read_part, write_files, write_with_manifest
 from tests.factories import UserFactory
 from tests.web.forms import main_of
 
 pytestmark = pytest.mark.django_db
 
+NOT_OLD = "it is not of before the day of its archive"
 MISSING = "an event is missing here"
 REWRITTEN = "the chain is not the one whose head was kept elsewhere"
 
@@ -43,6 +48,12 @@ def assert_refused(sentence: str, *arguments: object) -> None:
     with pytest.raises(CommandError) as refused:
         run(*arguments)
     assert str(refused.value).startswith(sentence)
+
+
+@pytest.fixture(autouse=True)
+def long_ago(time_machine) -> None:
+    """Begin where nothing is young by the database's clock either, which no test moves."""
+    time_machine.move_to(timezone.now() - timedelta(days=1000))
 
 
 @pytest.fixture
@@ -147,6 +158,9 @@ def test_wrong_days_and_files_are_refused(events, days_later, tmp_path, export):
     ):
         assert_refused(two_ways, "archive_audit", *arguments)
     assert not file.exists()
+    gone = f"{file} cannot be read: No such file or directory."
+    assert_refused(gone, "archive_audit", "--remove", file)
+    file.write_bytes(b"PK")
     assert_refused(f"{file} does not pass the verifier:", "archive_audit", "--remove", file)
     evidence = export()
     no_archive = f"{evidence} is evidence, but no archive."
@@ -165,9 +179,53 @@ def test_nothing_is_removed_on_sqlite(events, days_later, archive):
 
 
 def mark(event: AuditEvent, **values: Any) -> ArchiveMark:
-    told = {"chain": event.chain, "sequence": event.sequence, "digest": event.digest} | values
-    now = timezone.now()
-    return ArchiveMark.objects.create(before=now, file_digest="0" * 64, archived_at=now, **told)
+    """Mark the event as the last one of an archive, as nothing else would."""
+    told = {"chain": event.chain, "sequence": event.sequence, "digest": event.digest}
+    told |= {"before": event.occurred_at + timedelta(microseconds=1), "file_digest": "0" * 64}
+    return ArchiveMark.objects.create(archived_at=timezone.now(), **told | values)
+
+
+def with_day(archive: Path, day: datetime, name: str = "told.zip") -> Path:
+    """Write an archive that is another one, but for the day that it tells."""
+    files = read_files(archive)
+    manifest = json.loads(files["manifest.json"])
+    manifest["archive"]["before"] = day.isoformat()
+    files["manifest.json"] = json.dumps(manifest).encode()
+    return write_files(archive.with_name(name), files)
+
+
+def read_clock() -> datetime:
+    """Return the time by the database's clock."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT now()")
+        moment: datetime = cursor.fetchone()[0]
+        return moment
+
+
+def test_the_verifier_demands_that_the_day_is_after_all_events_and_before_the_archive(
+    events, days_later, archive
+):
+    file = archive(days_later(200))
+    last = AuditEvent.objects.latest("occurred_at")
+    assert problems(with_day(file, last.occurred_at + timedelta(microseconds=1))) == []
+    told = problems(with_day(file, last.occurred_at))
+    assert f"{last.chain} {last.sequence}: {NOT_OLD}" in told
+    to_come = timezone.now() + timedelta(days=1)
+    sentence = "an archive says that it is of before a day to come"
+    assert problems(with_day(file, to_come)) == [sentence]
+    assert_refused(
+        f"{file.parent}/told.zip does not pass the verifier: {sentence}.",
+        *("archive_audit", "--remove", file.parent / "told.zip"),
+    )
+
+
+@pytest.mark.parametrize("day", ["x", None, "2026-01-01"])
+def test_an_archive_without_a_moment_is_refused(events, days_later, archive, day):
+    file = archive(days_later(200))
+    files = read_files(file)
+    manifest = json.loads(files["manifest.json"]) | {"archive": {"before": day}}
+    write_files(file, files | {"manifest.json": json.dumps(manifest).encode()})
+    assert_refused(f"{file} does not pass the verifier:", "archive_audit", "--remove", file)
 
 
 @pytest.mark.postgresql
@@ -246,6 +304,37 @@ class TestRemoval:
         assert list(find_breaks()) == []
         assert AuditEvent.objects.filter(action="audit:archived").count() == 1
 
+    @pytest.mark.parametrize("part", [WHOLE, Part(1, 1000)], ids=["whole", "in parts"])
+    @pytest.mark.parametrize("moment", ["read_marks", "_read_batch"])
+    def test_a_removal_during_the_proof_breaks_nothing(
+        self, events, days_later, archive, monkeypatch, moment, part
+    ):
+        """It begins when the marks were read, or when a part of a chain was walked."""
+        heads, file = read_heads(), archive(days_later(200))
+        read = getattr(verification, moment)
+
+        def read_and_remove(*arguments: Any, **options: Any) -> Any:
+            found = read(*arguments, **options)
+            monkeypatch.setattr(verification, moment, read)
+            run("archive_audit", "--remove", file)
+            return found
+
+        monkeypatch.setattr(verification, "BATCH_SIZE", 2)
+        monkeypatch.setattr(verification, moment, read_and_remove)
+        proof = prove(heads, part=part)
+        assert AuditEvent.objects.count() == 1
+        assert (proof.breaks, proof.ends) == ([], read_heads())
+
+    def test_what_was_changed_is_named_as_long_as_it_is_here(self, events):
+        last = AuditEvent.objects.filter(chain=ADMINISTRATION).latest("sequence")
+        mark(last)
+        run_sql(
+            "UPDATE agent_access_auditevent SET detail = 'x' WHERE chain = %s AND sequence = 1",
+            ADMINISTRATION,
+        )
+        changed = "this event was changed or moved, or follows one that was"
+        assert list(find_breaks()) == [Break(ADMINISTRATION, 1, changed)]
+
     def test_a_gap_behind_an_archive_is_named(self, events, days_later, archive):
         run("archive_audit", "--remove", archive(days_later(200)))
         for _ in range(3):
@@ -295,6 +384,87 @@ class TestRemoval:
         event = AuditEvent.objects.get(chain=ADMINISTRATION, sequence=1)
         with pytest.raises(DatabaseError, match="event with this digest"), transaction.atomic():
             mark(event, **values)
+
+    def test_events_of_the_last_90_days_always_stay(self, events, time_machine, tmp_path):
+        before = AuditEvent.objects.count()
+        time_machine.move_to(datetime.now(UTC) + timedelta(days=1000))
+        go_on()
+        file = tmp_path / "young.zip"
+        with new_file(file) as opened:
+            archives.write_archive(opened, before=timezone.now())
+        assert problems(file) == []
+        refused = "The database refuses: events of the last 90 days are never archived."
+        assert_refused(refused, "archive_audit", "--remove", file)
+        assert (AuditEvent.objects.count(), ArchiveMark.objects.count()) == (before + 2, 0)
+
+    def test_a_mark_tells_of_a_day_that_is_90_days_ago(self, events):
+        last = AuditEvent.objects.filter(chain=ADMINISTRATION).latest("sequence")
+        old = read_clock() - YOUNGEST
+        with pytest.raises(DatabaseError, match="the last 90 days"), transaction.atomic():
+            mark(last, before=old + timedelta(seconds=1))
+        mark(last, before=old)
+
+    def test_a_mark_is_that_of_the_last_event_before_its_day(self, events, days_later):
+        days_later(1)
+        go_on()
+        first, second = AuditEvent.objects.filter(chain=ADMINISTRATION).order_by("-sequence")[1::-1]
+        for day in (first.occurred_at, second.occurred_at + timedelta(microseconds=1)):
+            with pytest.raises(DatabaseError, match="last event before"), transaction.atomic():
+                mark(first, before=day)
+        mark(first, before=second.occurred_at)
+
+    def test_an_archive_that_tells_of_a_later_day_than_it_has_removes_nothing(
+        self, events, days_later, archive
+    ):
+        day = days_later(200)
+        go_on()
+        days_later(2)
+        file = with_day(archive(day), timezone.now() - timedelta(days=1))
+        assert problems(file) == []
+        before = AuditEvent.objects.count()
+        refused = "The database refuses: an archive mark is that of the last event before its day."
+        assert_refused(refused, "archive_audit", "--remove", file)
+        assert (AuditEvent.objects.count(), ArchiveMark.objects.count()) == (before, 0)
+
+    @pytest.mark.parametrize("how", ["renamed", "copied"])
+    def test_what_is_removed_is_in_the_file_that_was_verified(
+        self, events, days_later, archive, monkeypatch, how
+    ):
+        """Another file comes to its name while it is read: it is opened once, and compared."""
+        day = days_later(200)
+        small = archive(day)
+        go_on()
+        large = archive(days_later(200), "large.zip")
+        before = AuditEvent.objects.count()
+
+        def put_another_there(*arguments: Any) -> Any:
+            found = examine(*arguments)
+            small.write_bytes(large.read_bytes()) if how == "copied" else large.replace(small)
+            return found
+
+        monkeypatch.setattr(archives, "examine", put_another_there)
+        how_told = "changed" if how == "copied" else "replaced"
+        refused = f"{small} was {how_told} while it was read."
+        assert_refused(refused, "archive_audit", "--remove", small)
+        assert (AuditEvent.objects.count(), ArchiveMark.objects.count()) == (before, 0)
+
+    def test_an_archive_is_on_the_disk_before_its_events_go(
+        self, events, days_later, archive, monkeypatch
+    ):
+        file = archive(days_later(200))
+        synced, sync, remove = set(), os.fsync, archives.remove_archived
+
+        def remember(descriptor: int) -> None:
+            sync(descriptor)
+            synced.add(os.fstat(descriptor).st_ino)
+
+        def compare(*arguments: Any, **options: Any) -> int:
+            assert synced == {file.stat().st_ino, file.parent.stat().st_ino}
+            return remove(*arguments, **options)
+
+        monkeypatch.setattr(os, "fsync", remember)
+        monkeypatch.setattr(archives, "remove_archived", compare)
+        assert "events were removed" in run("archive_audit", "--remove", file)
 
     def test_a_mark_is_never_changed_or_deleted(self, events):
         made = mark(AuditEvent.objects.get(chain=ADMINISTRATION, sequence=1))

@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 from django.db import transaction
 from django.db.models import F, Model
+from django.utils import timezone
 
 from agent_access.approvals.models import ApprovalRequest
 from agent_access.audit import OPERATOR, record_act
@@ -472,6 +473,13 @@ def test_a_chain_cut_short_is_found_by_what_was_kept_outside(books, export, chec
 def test_what_came_since_agrees_with_what_was_kept_outside(books, export, check):
     earlier = export("earlier.zip")
     books.issue_by_agent(is_signed=True)
+    books.issue_alone()
+    assert check(export(), earlier=earlier) == []
+
+
+def test_what_came_since_agrees_though_its_clock_was_behind(books, export, check, time_machine):
+    earlier = export("earlier.zip")
+    time_machine.move_to(timezone.now() - timedelta(seconds=30))
     books.issue_alone()
     assert check(export(), earlier=earlier) == []
 

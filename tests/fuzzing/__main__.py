@@ -3,43 +3,57 @@
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import count, cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.breaking.machine import describe_machine
 from tests.environment import DATABASES
 
 # A round takes a minute or two, and is not begun when less than this is left.
 EFFORT = 3
 LEAST_SECONDS = 30
+SECONDS_OF_A_MINUTE = 60
 
 
-def fuzz(*, minutes: float, first_seed: int, arguments: Sequence[str]) -> int:
-    """Return the exit status: that of the first round which found something, else 0."""
-    until = time.monotonic() + minutes * 60
-    total: Counter[str] = Counter()
+@dataclass
+class Run:
+    """What came of all rounds so far: how many on each database, and what each fuzzer sent."""
+
+    first_seed: int
+    status: int = 0
+    rounds: Counter[str] = field(default_factory=Counter)
+    sent: Counter[str] = field(default_factory=Counter)
+
+    def table(self) -> str:
+        rows = [f"| {name} | {number:,} |" for name, number in sorted(self.sent.items())]
+        found = "the last one found something" if self.status else "nothing was found"
+        databases = ", ".join(f"{number} on {name}" for name, number in self.rounds.items())
+        last_seed = self.first_seed + self.rounds.total() - 1
+        head = f"Seeds {self.first_seed} to {last_seed}, {databases}: {found}."
+        return "\n".join([head, "", "| Fuzzer | Sent |", "|---|---:|", *rows])
+
+
+def fuzz(*, minutes: float, first_seed: int, arguments: Sequence[str]) -> Run:
+    """Try round after round, until one finds something or time is over."""
+    until = time.monotonic() + minutes * SECONDS_OF_A_MINUTE
+    run = Run(first_seed)
     for seed, database in zip(count(first_seed), cycle(DATABASES), strict=False):
-        status, sent = run_round(seed, database, arguments)
-        total.update(sent)
-        told = ", ".join(f"{name} {number:,}" for name, number in sorted(total.items()))
+        run.status, sent = run_round(seed, database, arguments)
+        run.rounds[database] += 1
+        run.sent.update(sent)
+        told = ", ".join(f"{name} {number:,}" for name, number in sorted(run.sent.items()))
         print(f"After seed {seed} on {database}: {told}", flush=True)  # noqa: T201  said to a person
-        if status or time.monotonic() > until - LEAST_SECONDS:
-            print_table(total, seeds=(first_seed, seed), is_clean=not status)
-            return status
+        if run.status or time.monotonic() > until - LEAST_SECONDS:
+            return run
     raise AssertionError("seeds do not end")
-
-
-def print_table(total: Counter[str], *, seeds: tuple[int, int], is_clean: bool) -> None:
-    """Print what each fuzzer sent in all rounds, as docs/security.md has it."""
-    rows = [f"| {name} | {number:,} |" for name, number in sorted(total.items())]
-    found = "nothing was found" if is_clean else "the last one found what is above"
-    head = f"Seeds {seeds[0]} to {seeds[1]}: {found}."
-    print("\n".join(["", head, "", "| Fuzzer | Sent |", "|---|---|", *rows]), flush=True)  # noqa: T201  as above
 
 
 def run_round(seed: int, database: str, arguments: Sequence[str]) -> tuple[int, Counter[str]]:
@@ -58,11 +72,20 @@ def run_round(seed: int, database: str, arguments: Sequence[str]) -> tuple[int, 
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="./dev fuzz", allow_abbrev=False)
+    """Return the exit status of the round that found something, else 0."""
+    parser = argparse.ArgumentParser(prog="./dev fuzz", description=__doc__, allow_abbrev=False)
     parser.add_argument("--minutes", type=float, default=10, help="how long; 10 unless told")
     parser.add_argument("--seed", type=int, default=1, help="of the first round; 1 unless told")
+    parser.add_argument("--result", type=Path, metavar="FILE", help="where the table is kept")
     given, arguments = parser.parse_known_args()
-    return fuzz(minutes=given.minutes, first_seed=given.seed, arguments=arguments)
+    run = fuzz(minutes=given.minutes, first_seed=given.seed, arguments=arguments)
+    print(f"\n{run.table()}", flush=True)  # noqa: T201  what was asked for
+    if given.result:
+        command = f"./dev fuzz --minutes {given.minutes:g} --seed {given.seed}"
+        command = " ".join([command, *map(shlex.quote, arguments)])
+        told = f"# What `{command}` found\n\n{describe_machine()}.\n\n{run.table()}\n"
+        given.result.write_text(told, encoding="utf-8")
+    return run.status
 
 
 if __name__ == "__main__":

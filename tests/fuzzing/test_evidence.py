@@ -101,10 +101,10 @@ def spoilt_files(draw: st.DrawFn, files: Files) -> tuple[str, Files]:
 
 
 def read_rows(content: bytes) -> list[Any]:
-    """Return the rows without what is not set, which has no part in a digest."""
+    """Return the rows without what is not set, which has no part in a digest; heads in no order."""
     lines = content.splitlines()
     if not content.startswith(b"{"):
-        return [*lines]
+        return sorted(lines)
     return [
         {name: value for name, value in json.loads(line).items() if value not in (None, "")}
         for line in lines

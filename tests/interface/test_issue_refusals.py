@@ -10,7 +10,9 @@ from agent_access import audit
 from agent_access.approvals.models import Decision
 from agent_access.models import Receipt
 from invoicing.access import ISSUE_PERMISSIONS, Permission
-from invoicing.models import Customer, Document, NumberSeries, TaxRate
+from invoicing.models import Company, Customer, Document, NumberSeries, TaxRate
+from invoicing.services import issuing
+from invoicing.services.numbering import next_number
 from tests.factories import grant, withdraw
 from tests.interface.issuing import decide, execute, prepare, read
 from tests.interface.refusals import (
@@ -79,6 +81,24 @@ def test_a_changed_draft_makes_it_stale(
 
     assert read(agent, prepared)["stale_fields"] == ["lock_version", "reference"]
     assert ("documents.issue", "approval_stale") in audit_of(connection)
+
+
+@pytest.mark.requirement("error.approval_stale", "approval.becomes_stale")
+@pytest.mark.parametrize(
+    "change",
+    [lambda: Company.objects.update(name="Sold"), lambda: TaxRate.objects.update(is_active=False)],
+    ids=["seller", "rate"],
+)
+def test_what_changes_while_it_is_being_issued_is_stale(agent, prepared, monkeypatch, change):
+    def change_first(*of: Any) -> Any:
+        change()
+        return next_number(*of)
+
+    decide(prepared)
+    monkeypatch.setattr(issuing, "next_number", change_first)
+    with nothing_changes():
+        answer = execute(agent, prepared)
+    assert seen(answer) == refusal("approval_stale")
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,23 @@ def test_who_is_signed_out_while_the_chain_is_waited_for_decides_nothing(
     assert ApprovalRequest.objects.get().decision == ""
 
 
+def test_who_loses_the_permission_while_the_chain_is_waited_for_approves_nothing(
+    monkeypatch, delegate, approval
+):
+    record_decisions = audit.record_decisions
+
+    def record_and_withdraw(facts: Any) -> None:
+        record_decisions(facts)
+        withdraw(delegate, Permission.FINALIZE)
+
+    monkeypatch.setattr(audit, "record_decisions", record_and_withdraw)
+    before = AuditEvent.objects.count()
+    with pytest.raises(DecisionNotAllowedError):
+        decide(delegate, approval)
+    assert AuditEvent.objects.count() == before
+    assert ApprovalRequest.objects.get().decision == ""
+
+
 def issue(user, draft, fingerprint=None):
     shown = fingerprint or fingerprint_draft(draft)
     return issue_by_hand(user, draft.pk, fingerprint=shown, origin=ORIGIN)

@@ -443,6 +443,19 @@ def test_a_request_is_answered_once(asked):
         assert parameters_of(asked.look()) == DENIED
 
 
+@pytest.mark.parametrize("act", ["allow", "refuse"])
+def test_an_answer_beside_the_deletion_of_the_client_finds_no_request(asked, monkeypatch, act):
+    page, answer = asked.page, getattr(asking_pages, act)
+
+    def answer_late(*args: Any, **terms: Any) -> None:
+        Application.objects.all().delete()  # in another tab, for whose lock this one waited
+        answer(*args, **terms)
+
+    monkeypatch.setattr(asking_pages, act, answer_late)
+    said = ALLOWED if act == "allow" else REFUSED
+    assert asked.owners.send(page, said).status_code == 404
+
+
 def test_a_code_is_fetched_once(allowed, program):
     code = parameters_of(allowed.look())["code"]
     with nothing_changes():

@@ -267,6 +267,26 @@ def test_an_answer_that_does_not_come_in_time_is_no():
     over.set()
 
 
+def test_while_a_late_probe_goes_on_no_other_begins(clock):
+    begun: list[threading.Thread] = []
+    over = threading.Event()
+
+    def hang() -> None:
+        begun.append(threading.current_thread())
+        over.wait(60)
+
+    ready = Readiness(hang, deadline_seconds=0.05)
+    for seconds in range(3):
+        clock(seconds)
+        assert ready.read() is False
+    assert len(begun) == 1
+    over.set()
+    begun[0].join(60)
+    clock(3)
+    assert ready.read() is True
+    assert len(begun) == 2
+
+
 def test_whoever_probes_while_another_asks_gets_the_last_answer_at_once(clock):
     asking, over = threading.Event(), threading.Event()
 

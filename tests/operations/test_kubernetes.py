@@ -19,6 +19,7 @@ FOLDER = PROJECT_FOLDER / "deploy" / "kubernetes"
 DOCKERFILE = (PROJECT_FOLDER / "Dockerfile").read_text(encoding="utf-8")
 COMPOSE = yaml.safe_load((PROJECT_FOLDER / "compose.yaml").read_text(encoding="utf-8"))
 EXAMPLE = "secrets.example.yaml"
+AUTHORITY = "/etc/postgresql"
 OLDEST, NEWEST = "1.30", "1.37"
 
 Manifest = dict[str, Any]
@@ -30,7 +31,11 @@ def read(file: Path) -> list[Manifest]:
 
 KUSTOMIZATION = read(FOLDER / "kustomization.yaml")[0]
 APPLIED = [each for name in KUSTOMIZATION["resources"] for each in read(FOLDER / name)]
-SECRETS = {each["metadata"]["name"]: each["stringData"] for each in read(FOLDER / EXAMPLE)}
+SECRETS = {
+    each["metadata"]["name"]: each["stringData"]
+    for each in read(FOLDER / EXAMPLE)
+    if each["kind"] == "Secret"
+}
 ALL = [*APPLIED, *read(FOLDER / EXAMPLE)]
 
 
@@ -87,7 +92,9 @@ def test_a_pod_runs_as_the_images_account_and_asks_kubernetes_nothing(name):
     assert spec["automountServiceAccountToken"] is False
     assert not {"hostNetwork", "hostPID", "hostIPC", "serviceAccountName"} & set(spec)
     # Only what is lost with the pod can be written.
-    assert [set(volume) for volume in spec["volumes"]] == [{"name", "emptyDir"}]
+    tmp, authority = spec["volumes"]
+    assert set(tmp) == {"name", "emptyDir"}
+    assert authority == {"name": "authority", "configMap": {"name": "authority"}}
 
 
 @pytest.mark.parametrize("name", CONTAINERS)
@@ -100,7 +107,17 @@ def test_a_container_has_no_rights_and_an_end_to_its_memory(name):
     }
     assert set(container["resources"]["requests"]) == {"cpu", "memory"}
     assert set(container["resources"]["limits"]) == {"memory"}
-    assert container["volumeMounts"] == [{"name": "tmp", "mountPath": "/tmp"}]  # noqa: S108  of the pod alone
+    assert container["volumeMounts"] == [
+        {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108  of the pod alone
+        {"name": "authority", "mountPath": AUTHORITY, "readOnly": True},
+    ]
+
+
+def test_the_databases_certificate_is_checked_with_what_is_mounted():
+    text = (FOLDER / EXAMPLE).read_text(encoding="utf-8")
+    assert set(re.findall(r"sslrootcert=(\S+)", text)) == {f"{AUTHORITY}/ca.pem"}
+    [authority] = [each for each in read(FOLDER / EXAMPLE) if each["kind"] == "ConfigMap"]
+    assert (authority["metadata"]["name"], set(authority["data"])) == ("authority", {"ca.pem"})
 
 
 def test_the_image_is_the_one_that_compose_builds():

@@ -31,13 +31,18 @@ LABEL = re.compile(r'(\w+)="([^"]*)"')
 # A process that counts some requests and then answers for itself, or for all in the folder.
 PROCESS = """
 import json, sys
+from types import SimpleNamespace
 from config.operations import metrics
+from config.operations.daily_work import DailyWork
 from config.operations.metrics import count_request, serve_metrics
 metrics.PAUSE_SECONDS = 0.05
 from agent_access.request_facts import RequestFacts
 for _ in range(int(sys.argv[1])):
     count_request(RequestFacts(transport="mcp", tool="a.tool", outcome="ok"), status=200, seconds=1)
-serve_metrics(sys.argv[2])
+work = DailyWork(lambda: SimpleNamespace(
+    audit_verified_at=None, chains_broken=8, backed_up_at=None))
+work.read()
+serve_metrics(sys.argv[2], work)
 print("ready", flush=True)
 sys.stdin.read()
 """
@@ -156,7 +161,9 @@ def start(folder: Path | None, count: int, address: str) -> subprocess.Popen[str
 
 def scrape(address: str) -> float:
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=60) as answer:
-        series = read_series(answer.read().decode())
+        text = answer.read().decode()
+    assert "\naudit_broken_chains 8.0\n" in text, "as every process knows it"
+    series = read_series(text)
     labels = {"transport": "mcp", "tool": "a.tool", "outcome": "ok", "status": "200"}
     return series["http_requests_total", frozenset(labels.items())]
 

@@ -2,17 +2,22 @@
 
 import json
 import re
+import shutil
+import subprocess
 from typing import Any
 
 import pytest
 import yaml
+from django.utils import timezone
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from agent_access.approvals.models import Decision
+from agent_access.models import AccessSettings
 from agent_access.models.audit import Transport
 from agent_access.request_facts import RequestFacts
 from config.environment import PROJECT_FOLDER
+from config.operations.daily_work import DailyWork
 from config.operations.metrics import DECISIONS, count_request
 from invoicing.visits import SignInOutcome
 from tests.operations.test_metrics import all_refusals
@@ -47,11 +52,13 @@ def exported() -> dict[str, set[str]]:
     count_request(RequestFacts(), status=200, seconds=1)
     DECISIONS.labels(Decision.APPROVED).observe(1)
     families = text_string_to_metric_families(generate_latest().decode())
-    samples = [sample for family in families for sample in family.samples]
+    work = DailyWork(lambda: AccessSettings(backed_up_at=timezone.now()))
+    work.read()
+    samples = [sample for family in (*families, *work.collect()) for sample in family.samples]
     return OF_PROMETHEUS | {
         sample.name: set(sample.labels)
         for sample in samples
-        if sample.name.startswith(("http_", "approval_"))
+        if sample.name.startswith(("http_", "approval_", "audit_", "backup_"))
     }
 
 
@@ -102,6 +109,18 @@ def test_every_alert_has_an_example_in_which_it_fires_and_one_in_which_it_does_n
     [firing] = broken["promql_expr_test"]
     names = "".join(each["labels"] for each in firing["exp_samples"])
     assert set(re.findall(r'alertname="(\w+)"', names)) == set(ALERTS)
+
+
+@pytest.mark.prove
+def test_the_examples_of_alerts_come_out_as_they_say():
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is missing; Debian: apt-get install prometheus")
+    examples = DEPLOY / "prometheus" / "alerts.test.yml"
+    done = subprocess.run(  # noqa: S603  as its first lines say
+        [promtool, "test", "rules", examples], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_panel_says_what_it_shows_and_covers_no_other():

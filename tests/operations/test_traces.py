@@ -18,7 +18,11 @@ IDENTIFIER = "0190f1f0-0000-7000-8000-00000000abcd"
         ("Authorization: Bearer short", "Authorization: Bearer [hidden]"),
         ("{'HTTP_AUTHORIZATION': 'bearer a.b.c'}", "{'HTTP_AUTHORIZATION': 'bearer [hidden]'}"),
         ("postgresql://invoices:hunter2@db/x", "postgresql://[hidden]@db/x"),
+        ("Authorization: Basic ZGFuYTpodW50ZXIy", "Authorization: Basic [hidden]"),
+        ("{'HTTP_AUTHORIZATION': 'basic YTpi=='}", "{'HTTP_AUTHORIZATION': 'basic [hidden]'}"),
         ("redis://:hunter2@cache.internal:6379/0", "redis://[hidden]@cache.internal:6379/0"),
+        ("redis://:Sw0rd/fish@cache: gone", "redis://[hidden]@cache: gone"),
+        ("smtps://me:p@ss-w0rd@mail", "smtps://[hidden]@mail"),
         (f"session {'a1' * 16} of", "session [hidden] of"),
         (f"reset /set-password/MQ/c8f3k1-{'0a' * 16}", "reset /set-password/MQ/[hidden]"),
         (f"digest={'0123abcd' * 8}", "digest=[hidden]"),
@@ -39,6 +43,7 @@ def test_what_looks_like_a_secret_is_hidden(text, hidden):
         "/opt/venv/lib/python3.14/site-packages/django/db/backends/postgresql/base.py",
         "connection to server at 10.0.0.5, port 5432 failed: Connection refused",
         "me@x.example",
+        "https://x.example/api/v1/customers failed for me@x.example",
     ],
 )
 def test_what_an_operator_must_read_stays(text):

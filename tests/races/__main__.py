@@ -18,6 +18,7 @@ from tests.environment import SETTINGS
 
 SECONDS_BETWEEN_LINES = 2
 HISTORY_SECONDS = 30
+PROCESSES = 2
 MATRIX = "tests/races/test_matrix.py::test_the_whole_matrix"
 
 
@@ -35,11 +36,14 @@ def main() -> int:
     rows = read_table()
     made = make_pairs(rows)
     pairs = sum(options.act in {"", *(each.name for each in pair)} for pair in made)
+    if not pairs:
+        sys.exit(f"There is no act with the name '{options.act}'.")
     status, results, log = _run(options, pairs)
     report = Report(rows=rows, pairs=pairs, results=results)
     print(report.table())  # noqa: T201  what was asked for
     if options.result:
-        options.result.write_text(_write_result(report.table(), options), encoding="utf-8")
+        told = _write_result(report.table(), options, is_whole=report.is_whole)
+        options.result.write_text(told, encoding="utf-8")
     if report.findings or status:
         print(log if status else "")  # noqa: T201  as above
         return 1
@@ -47,20 +51,22 @@ def main() -> int:
 
 
 def _read_options() -> Namespace:
-    parser = ArgumentParser(prog="python -m tests.races", description=__doc__)
+    parser = ArgumentParser(prog="python -m tests.races", description=__doc__, allow_abbrev=False)
     parser.add_argument("--minutes", type=float, help="begin no pair after; all pairs unless told")
     parser.add_argument("--seed", type=int, default=1, help="how the pairs are mixed")
-    parser.add_argument("--processes", type=int, default=2, help="how many share the pairs")
+    parser.add_argument("--processes", type=int, default=PROCESSES, help="how many share the pairs")
     parser.add_argument("--act", default="", help="try only the pairs of the act with this name")
     parser.add_argument("--result", type=Path, metavar="FILE", help="where the table is kept")
     return parser.parse_args()
 
 
-def _write_result(table: str, options: Namespace) -> str:
-    minutes = f" --minutes {options.minutes:g}" if options.minutes else ""
-    command = f"python -m tests.races{minutes} --seed {options.seed}"
-    day = time.strftime("%Y-%m-%d")
-    return f"# What `{command}` found on {day}\n\n{describe_machine()}.\n\n{table}\n"
+def _write_result(table: str, options: Namespace, *, is_whole: bool) -> str:
+    command = f"python -m tests.races --seed {options.seed}"
+    command += f" --minutes {options.minutes:g}" if options.minutes else ""
+    command += f" --processes {options.processes}" if options.processes != PROCESSES else ""
+    command += f' --act "{options.act}"' if options.act else ""
+    found = "found" if is_whole else "found in a part of the pairs"
+    return f"# What `{command}` {found}\n\n{describe_machine()}.\n\n{table}\n"
 
 
 def _run(options: Namespace, pairs: int) -> tuple[int, list[dict[str, Any]], str]:

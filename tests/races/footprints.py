@@ -12,6 +12,7 @@ WORD = re.compile(r"\w+")
 # A SELECT that locks says FOR UPDATE or FOR NO KEY UPDATE.
 WRITING = re.compile(r"\b(INSERT|UPDATE|DELETE)\b")
 CHANGING = re.compile(r"\b(INSERT INTO|DELETE FROM|(?<!FOR )(?<!KEY )UPDATE)\b")
+TARGET = re.compile(r'\b(?:INSERT INTO|DELETE FROM|UPDATE) "?(\w+)')
 COMMIT = "COMMIT"
 ROLLBACK = "ROLLBACK"  # of all, or to a savepoint
 # Before a statement that no transaction is around, which commits by itself.
@@ -70,6 +71,12 @@ def add_up(statements: Iterable[str]) -> Footprint:
 def find_changed(statements: Iterable[str]) -> frozenset[str]:
     """Return the tables whose rows may have changed, without those that were only locked."""
     return add_up(each for each in statements if CHANGING.search(each)).taken
+
+
+def find_targets(statements: Iterable[str]) -> frozenset[str]:
+    """Return the tables in which rows are added, changed or deleted, without those only read."""
+    named = {word for statement in statements for word in TARGET.findall(statement)}
+    return frozenset(named & find_models().keys())
 
 
 def has_committed(statements: Iterable[str]) -> bool:

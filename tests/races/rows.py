@@ -20,7 +20,7 @@ CHANCE = re.compile(
 )
 NEW = "(new)"
 # Sessions are all chance. What searches find by is compared with the records instead, which holds
-# the words of new draft codes as well (history.py).
+# the words of new draft codes as well (flaws.py).
 AUDIT = (AuditEvent._meta.db_table, ChainHead._meta.db_table)
 UNTOLD = ("django_session", "invoices_searchword")
 

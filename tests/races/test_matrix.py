@@ -61,6 +61,7 @@ CHOSEN = (
     ("the owner replaces the tax rate", "the owner replaces the tax rate"),
     ("the owner replaces the tax rate", "the person issues the draft by hand"),
     ("the owner changes the company", "the person issues the draft by hand"),
+    ("an agent issues the approved draft", "the owner replaces the tax rate"),
     ("the owner renames the connection", "the owner stops all agents"),
     ("the person uses a one-time code", "the person uses a one-time code"),
     ("the person adds a passkey by link", "the person adds a passkey by link"),

@@ -41,7 +41,9 @@ def say(words: str) -> None:
 
 
 def main() -> int:
-    parser = ArgumentParser(prog="python -m tests.rehearsal", description=__doc__)
+    parser = ArgumentParser(
+        prog="python -m tests.rehearsal", description=__doc__, allow_abbrev=False
+    )
     parser.add_argument("--invoices", type=int, default=50, help="before and after the moment")
     parser.add_argument("--result", type=Path, metavar="FILE", help="where the table is kept")
     options = parser.parse_args()

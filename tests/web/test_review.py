@@ -10,6 +10,7 @@ from agent_access.connections import revoke_connection
 from agent_access.models.connections import Connection, RevokedReason
 from invoicing.identifiers import new_id
 from invoicing.models import Company, Customer
+from invoicing.pdf import making
 from invoicing.services.drafts import ConnectionRef
 from tests.approvals import PREPARED_AT, TEN_MINUTES_LATER, prepare
 from tests.factories import line_input, make_draft, make_issued
@@ -220,6 +221,22 @@ def test_characters_that_no_font_has_stand_on_the_page(desk, clock, delegate):
     draft = make_draft(user=delegate, notes="Thanks \N{RECEIPT}")
     page = read(desk.get(path_of(prepare(draft, user=delegate))))
     assert "No installed font has these characters: \N{RECEIPT} (U+1F9FE). With them there" in page
+
+
+def test_whether_a_page_is_outdated_is_known_without_a_pdf(desk, clock, delegate, monkeypatch):
+    monkeypatch.setattr(making, "PATIENCE", 0.01)
+    draft = make_draft(user=delegate, notes="Thanks \N{RECEIPT}")
+    path = path_of(prepare(draft, user=delegate))
+    page = desk.get(path)
+    with making._turns, making._turns:  # while others make as many PDFs as may be made at once
+        version = desk.get(f"{path}/version").json()["version"]
+        later = desk.get(path)
+    for each, told in (
+        (page, "No installed font has these characters: \N{RECEIPT} (U+1F9FE)."),
+        (later, "It could not be checked whether the installed fonts have all characters"),
+    ):
+        assert f'data-version="{version}"' in each.content.decode()
+        assert told in text_of(each)
 
 
 def test_dates_that_are_surely_mistyped_stand_on_the_page(desk, clock, delegate):

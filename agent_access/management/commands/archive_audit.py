@@ -14,7 +14,7 @@ from agent_access.evidence.archives import (
     Archive,
     ArchiveError,
     read_archive,
-    remove_archived,
+    remove_file,
     write_archive,
 )
 from agent_access.evidence.files import new_file
@@ -48,8 +48,7 @@ class Command(OperatorCommand):
             raise CommandError(TWO_WAYS)
         try:
             if remove:
-                archive = read_archive(remove)
-                removed = remove_archived(archive, by=OPERATOR)
+                removed = remove_file(remove, by=OPERATOR)
                 self.stdout.write(f"{removed} events were removed.")
                 return
             archive = self._write(before, into)
@@ -61,8 +60,7 @@ class Command(OperatorCommand):
     def _write(self, before: datetime, file: Path) -> Archive:
         with new_file(file) as opened:
             write_archive(opened, before=before)
-            opened.flush()
-            return read_archive(file)
+            return read_archive(opened, file)
 
 
 def read_day(text: str) -> datetime:

@@ -17,6 +17,7 @@ CUSTOMERS = 40
 PREFIX = "IMP-"
 BOUNDARY = "a-line-that-no-file-has"
 DONE, NOTHING = 'class="notice good result"', 'class="notice result"'
+END = "</html>"
 FOUND, NOT_FOUND = 302, 404
 CUT = 0.4
 LONGEST_CUT_SECONDS = 0.4
@@ -96,6 +97,9 @@ class Imports(Driver):
     def _tell(self, answer: Answer, town: int) -> bool:
         if answer.status == NOT_FOUND:
             return True
+        if END not in answer.text:  # nothing was left to write the rest of the page with
+            self.diary.note("lost", town=town)
+            return False
         if DONE in answer.text:
             self.diary.note("done", town=town)
             return True

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from config.environment import PROJECT_FOLDER
 from tests.breaking.builds import Build
@@ -39,6 +39,8 @@ class Fault:
 
     # How long one company is broken before the next one is made, in seconds.
     longest = float("inf")
+    # The drivers, by name, that cannot work beside it.
+    without: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self) -> None:
         # The tree of source code that makes the company and that servers begin with.

@@ -27,6 +27,8 @@ class MigrationFault(Fault):
     """Each company begins with the release before, is migrated, and upgraded server by server."""
 
     longest = PASS_SECONDS
+    # They run commands of this version, which the tables are not made for yet.
+    without = frozenset({"telling", "packages"})
 
     @override
     @contextmanager

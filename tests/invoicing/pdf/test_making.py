@@ -108,7 +108,8 @@ def test_before_issuing_it_is_known_which_characters_have_no_glyph(company, monk
     monkeypatch.setattr(making, "CHILD", Path("/nowhere"))
     assert glyphs_missing_in("“Prêt” — 5 €,\nΩμέγα, Услуга, שלום, شركة, परामर्श, บริการ") == ""  # noqa: RUF001  Greek
     assert glyphs_missing_in("東京、サービス 컨설팅") == ""
-    assert glyphs_missing_in("\N{RECEIPT}") == "", "nothing is known, and no page fails"
+    with pytest.raises(PdfError):  # nothing is known of them
+        glyphs_missing_in("\N{RECEIPT}")
 
 
 def glyphs_missing_in(notes: str) -> str:

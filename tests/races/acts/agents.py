@@ -29,7 +29,7 @@ def body_of(stage: Stage, *, customer: Any = None) -> dict[str, Any]:
     }
 
 
-@act("an agent creates a draft", Thing.CONNECTION, needs=OF_DRAFT)
+@act("an agent creates a draft", Thing.CONNECTION, Thing.DOCUMENT, needs=OF_DRAFT)
 def create(stage: Stage) -> Answer:
     return stage.agents.agent.call("drafts.create", body_of(stage), key="create")
 

@@ -18,7 +18,7 @@ def decide(stage: Stage, decision: str, assertion: str = "") -> Any:
     return stage.people.desk.post(f"/approvals/{asked.pk}", form | {"assertion": assertion})
 
 
-@act("the person approves what is asked", Thing.APPROVAL, needs=DECIDING)
+@act("the person approves what is asked", Thing.APPROVAL, Thing.PASSKEY, needs=DECIDING)
 def approve(stage: Stage) -> Any:
     return decide(stage, "approve", stage.keys.signed["approve"])
 
@@ -47,7 +47,8 @@ def withdraw(stage: Stage) -> Any:
 
 @act(
     "the person looks at what is asked",
-    needs=(*DECIDING, Thing.APPROVAL),
+    Thing.APPROVAL,
+    needs=DECIDING,
     has_parts=True,
     goes_on=True,
 )
@@ -73,7 +74,7 @@ def form_of(stage: Stage, **changes: Any) -> dict[str, Any]:
     }
 
 
-@act("the person writes a draft", needs=OF_DRAFT, goes_on=True)
+@act("the person writes a draft", Thing.DOCUMENT, needs=OF_DRAFT, goes_on=True)
 def write(stage: Stage) -> Any:
     form = form_of(stage, draft_code=stage.books.new_code)
     return stage.people.desk.post("/documents/new", form)
