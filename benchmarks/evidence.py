@@ -111,8 +111,10 @@ def _approve(
 ) -> set[UUID]:
     """Write of each document a signed approval, and the events; return the documents' IDs."""
     from django.db import transaction  # noqa: PLC0415  as above
+    from django.utils import timezone  # noqa: PLC0415  as above
 
     from agent_access.approvals.models import ApprovalRequest  # noqa: PLC0415  as above
+    from agent_access.approvals.signatures import digest_decision  # noqa: PLC0415  as above
     from agent_access.audit import SYSTEM, Fact, record_decisions  # noqa: PLC0415  as above
     from agent_access.passkeys.models import Signature  # noqa: PLC0415  as above
     from invoicing.services.document_facts import read_parts  # noqa: PLC0415  as above
@@ -126,7 +128,7 @@ def _approve(
         "connection_id": connection_id,
     }
     for document in found:
-        moment = passkey.added_at + timedelta(hours=1)
+        moment = timezone.now()
         asked = ApprovalRequest(
             kind="documents.issue",
             happens_once=True,
@@ -148,7 +150,7 @@ def _approve(
         approvals.append(asked)
         signatures.append(Signature(passkey=passkey, **_sign(asked, person, key)))
         about: dict[str, Any] = {"target": str(asked.pk), "detail": str(document.pk)}
-        approved, issued = asked.fingerprint, digest_content(document)
+        approved, issued = digest_decision(asked), digest_content(document)
         events += [Fact(action="documents.get", target=str(document.pk), **origin)] * CALLS
         events += [
             Fact(action="approval:approved", content_digest=approved, **about, **origin),

@@ -2,7 +2,7 @@
 
 A PostgreSQL server of its own keeps them under var/measured; `--server postgresql://user@host`
 names another one. A database that was filled completely is not filled again: delete the folder for
-its room, DISK of lists, home and activity with a million each. inside.py has the kinds.
+its room, some 4 GB for lists, home and activity with a million each. inside.py has the kinds.
 """
 
 import json

@@ -48,7 +48,7 @@ def main() -> int:
         failed += [name] * (ran.returncode not in {0, MISSED_CODE})
         told += [f"## {name.capitalize()}", "", f"`{command}`, {minutes:.0f} minutes:", ""]
         told += [ran.stdout.strip(), ""]
-    ended = f"{len(names)} measurements, {len(failed)} failed; {missed} goals missed."
+    ended = f"{len(names)} measurements, failed: {len(failed)}, goals missed: {missed}."
     _say(f"{ended} Failed: {', '.join(failed)}." if failed else ended)
     if not (failed or arguments.small or arguments.only):
         RESULTS.write_text("\n".join(["# Scale", "", ended, "", *told]), encoding="utf-8")

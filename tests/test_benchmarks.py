@@ -44,8 +44,8 @@ def test_a_goal_is_not_met_by_a_smaller_load_than_its_own(figure, load, verdict)
 @pytest.mark.parametrize(
     ("goals", "kept"),
     [
-        ({"a": True}, "2 measurements, 0 failed; 0 goals missed."),
-        ({"a": False, "b": False}, "2 measurements, 0 failed; 4 goals missed."),
+        ({"a": True}, "2 measurements, failed: 0, goals missed: 0."),
+        ({"a": False, "b": False}, "2 measurements, failed: 0, goals missed: 4."),
         ({}, None),
     ],
 )
