@@ -41,7 +41,7 @@ def names(folder: Path) -> list[str]:
     return sorted(each.name for each in folder.iterdir())
 
 
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
 def test_a_killed_run_leaves_no_file_of_this_name_and_the_next_one_writes_it(file, ending):
     command = [sys.executable, "-c", WRITES_AND_WAITS, str(file)]
     with subprocess.Popen(command, cwd=PROJECT_FOLDER, stdout=subprocess.PIPE) as process:  # noqa: S603  our own
