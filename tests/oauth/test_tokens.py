@@ -145,6 +145,14 @@ def test_of_a_refresh_scopes_that_are_not_ours_are_ignored_and_ours_must_be_allo
     assert (answer.status, answer.body["scope"]) == (200, given)
 
 
+@pytest.mark.parametrize("agent_kind", [HttpAgent, McpAgent])
+def test_a_token_that_was_refreshed_for_less_does_less(agent_kind, program, pair):
+    less = program.refresh(pair["refresh_token"], scope="invoices:read").body
+    agent = agent_kind(less["access_token"])
+    assert agent.call("documents.list").status == 200
+    assert agent.call("customers.search").status == 403
+
+
 def test_a_refresh_may_name_a_capability_of_the_pilot(program, pair, browser_connection):
     granted = ["customers:read", "people.list"]
     Connection.objects.filter(pk=browser_connection.pk).update(grants=granted)

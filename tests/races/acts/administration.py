@@ -203,19 +203,19 @@ def give_up(stage: Stage) -> Any:
     return stage.people.desk.post(path, {"give-up": ""})
 
 
-@act("the owner changes the company", Thing.RATE, needs=(Thing.DOCUMENT,))
+@act("the owner changes the company", Thing.RATE, Thing.SERIES, needs=(Thing.DOCUMENT,))
 def change_company(stage: Stage) -> None:
     changes = {"name": "Halden Works AG", "logo": Logo(digest="c" * 64, png=b"a picture")}
     change_record_of(stage, stage.books.company, changes, stage.seen.company)
 
 
-@act("the owner replaces the tax rate", Thing.RATE)
+@act("the owner replaces the tax rate", Thing.RATE, Thing.SERIES)
 def replace_rate(stage: Stage) -> None:
     changes = {"percentage_ten_thousandths": 70_000}
     change_record_of(stage, stage.books.rate, changes, stage.seen.rate)
 
 
-@act("the owner deactivates the tax rate", Thing.RATE)
+@act("the owner deactivates the tax rate", Thing.RATE, Thing.SERIES)
 def deactivate_rate(stage: Stage) -> None:
     change_record_of(stage, stage.books.rate, {"is_active": False}, stage.seen.rate)
 
