@@ -11,12 +11,12 @@ from tempfile import mkdtemp
 from tqdm import tqdm
 
 import tests.breaking.alone  # noqa: F401  before what needs it
+from benchmarks.found import format_page
 from tests.breaking.drivers.driver import Driver
 from tests.breaking.drivers.everyone import DRIVERS
 from tests.breaking.faults import FAULTS
 from tests.breaking.faults.fault import Fault, UnavailableFaultError
 from tests.breaking.grounds import open_grounds
-from tests.breaking.machine import describe_machine
 from tests.breaking.report import Report
 from tests.breaking.run import Plan, break_service
 from tests.breaking.sums import add_up, compare
@@ -44,7 +44,7 @@ def main() -> int:
     told = "\n\n".join([*tables, *left_out])
     print(told)  # noqa: T201  what was asked for
     if options.result:
-        options.result.write_text(_write_result(told, options), encoding="utf-8")
+        options.result.write_text(format_page("./dev break", told), encoding="utf-8")
     if all(each.is_clean for each in reports.values()):
         shutil.rmtree(folder)
         return 1 if left_out else 0
@@ -71,13 +71,6 @@ def _read_options() -> Namespace:
         if unable := FAULTS[name].without & {*options.driver}:
             parser.error(f"Under {name} there is no driver {' or '.join(sorted(unable))}.")
     return options
-
-
-def _write_result(told: str, options: Namespace) -> str:
-    chosen = {"fault": options.fault or (), "driver": options.driver or ()}
-    more = "".join(f" --{kind} {name}" for kind, names in chosen.items() for name in names)
-    command = f"./dev break --minutes {options.minutes:g} --seed {options.seed}{more}"
-    return f"# What `{command}` found\n\n{describe_machine()}.\n\n{told}\n"
 
 
 def _run(folder: Path, options: Namespace) -> tuple[dict[str, Report], list[str]]:

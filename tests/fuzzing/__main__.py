@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import shlex
 import subprocess
 import sys
 import time
@@ -14,7 +13,7 @@ from itertools import count, cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.breaking.machine import describe_machine
+from benchmarks.found import format_page
 from tests.environment import DATABASES
 
 # A round takes a minute or two, and is not begun when less than this is left.
@@ -81,10 +80,7 @@ def main() -> int:
     run = fuzz(minutes=given.minutes, first_seed=given.seed, arguments=arguments)
     print(f"\n{run.table()}", flush=True)  # noqa: T201  what was asked for
     if given.result:
-        command = f"./dev fuzz --minutes {given.minutes:g} --seed {given.seed}"
-        command = " ".join([command, *map(shlex.quote, arguments)])
-        told = f"# What `{command}` found\n\n{describe_machine()}.\n\n{run.table()}\n"
-        given.result.write_text(told, encoding="utf-8")
+        given.result.write_text(format_page("./dev fuzz", run.table()), encoding="utf-8")
     return run.status
 
 

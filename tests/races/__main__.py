@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
-from tests.breaking.machine import describe_machine
+from benchmarks.found import format_page
 from tests.environment import SETTINGS
 
 SECONDS_BETWEEN_LINES = 2
@@ -42,8 +42,8 @@ def main() -> int:
     report = Report(rows=rows, pairs=pairs, results=results)
     print(report.table())  # noqa: T201  what was asked for
     if options.result:
-        told = _write_result(report.table(), options, is_whole=report.is_whole)
-        options.result.write_text(told, encoding="utf-8")
+        page = format_page("python -m tests.races", report.table())
+        options.result.write_text(page, encoding="utf-8")
     if report.findings or status:
         print(log if status else "")  # noqa: T201  as above
         return 1
@@ -58,15 +58,6 @@ def _read_options() -> Namespace:
     parser.add_argument("--act", default="", help="try only the pairs of the act with this name")
     parser.add_argument("--result", type=Path, metavar="FILE", help="where the table is kept")
     return parser.parse_args()
-
-
-def _write_result(table: str, options: Namespace, *, is_whole: bool) -> str:
-    command = f"python -m tests.races --seed {options.seed}"
-    command += f" --minutes {options.minutes:g}" if options.minutes else ""
-    command += f" --processes {options.processes}" if options.processes != PROCESSES else ""
-    command += f' --act "{options.act}"' if options.act else ""
-    found = "found" if is_whole else "found in a part of the pairs"
-    return f"# What `{command}` {found}\n\n{describe_machine()}.\n\n{table}\n"
 
 
 def _run(options: Namespace, pairs: int) -> tuple[int, list[dict[str, Any]], str]:
