@@ -9,8 +9,8 @@ import pytest
 from tests.breaking.columns import COLUMNS
 from tests.breaking.faults.fault import UnavailableFaultError
 from tests.breaking.faults.migrations import find_release_before
-from tests.breaking.report import Report
 from tests.breaking.sums import add_up
+from tests.breaking.test_report import REPORT
 
 # Nothing here needs a database: once is enough.
 pytestmark = pytest.mark.sqlite
@@ -76,18 +76,10 @@ def test_without_a_repository_there_is_no_release_before(tmp_path):
 
 def test_what_several_runs_found_is_added_up():
     nothing = dict.fromkeys(COLUMNS, ())
-    one = Report(
-        seconds=60,
+    one = replace(
+        REPORT,
         deeds={"PostgreSQL killed": 2, "worker killed": 1},
-        writes=9,
         interruptions={"no answer": 3},
-        doubled=1,
-        replays=1,
-        decisions=2,
-        repeated_decisions=0,
-        issued=2,
-        corrected=1,
-        signed=1,
         found=nothing | {"gaps": ["nobody has 7"]},
     )
     other = replace(
