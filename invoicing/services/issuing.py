@@ -9,7 +9,7 @@ from django.db import transaction
 
 from invoicing.errors import ConflictCause, ConflictError, FactsChangedError
 from invoicing.locks import lock_draft, require_transaction
-from invoicing.models import Document, DocumentStatus, DocumentType, TaxRow
+from invoicing.models import Document, DocumentStatus, DocumentType
 from invoicing.services.corrections import require_left
 from invoicing.services.document_facts import (
     RATE_COLUMNS,
@@ -55,8 +55,8 @@ def issue_locked(draft: Document, facts: Facts, *, issued_by_id: UUID, clock: Cl
         raise ConflictError(ConflictCause.NO_DRAFT_INVOICE)
     require_issuable(draft)
     found_by = rows_of_document(draft)
-    if rows := frozen_tax_rows(draft, facts):
-        TaxRow.objects.bulk_update(rows, RATE_COLUMNS)
+    for row in frozen_tax_rows(draft, facts):
+        row.save(update_fields=RATE_COLUMNS)
     number = next_number(DocumentType(draft.type), draft.issue_date.year)
     if read_facts([draft]) != [facts]:
         raise FactsChangedError
