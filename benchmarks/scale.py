@@ -1,10 +1,10 @@
-"""Measures what docs/scale.md says, one thing after another, and writes results/scale.md.
+"""Measures what docs/scale.md says, one thing after another, and writes a page of results of each.
 
     python -m benchmarks.scale [--small] [--only audit] [--size audit=20000000]
 
-takes some two hours; `--small` tries each in some ten minutes in all, and like `--only` writes
-nothing. A measurement that misses its goal says so, and is counted; it ends with 1 if one fails,
-and then writes nothing either.
+takes some two hours; `--small` tries each in some ten minutes in all. A page is written of what was
+measured in full: not if it failed, or had another size. A measurement that misses its goal says so,
+and is counted; it ends with 1 if one fails.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from time import perf_counter
 
 from benchmarks.goals import MISSED, MISSED_CODE
 
-RESULTS = Path(__file__).with_name("results") / "scale.md"
+RESULTS = Path(__file__).with_name("results")
 # What is measured, the option that says how much, and how much it is in full and for a try.
 MEASUREMENTS = {
     "processes": ("--seconds", 10, 2),
@@ -32,7 +32,7 @@ MEASUREMENTS = {
 def main() -> int:
     arguments = _read_options()
     names = arguments.only or list(MEASUREMENTS)
-    told, failed, missed = [], [], 0
+    failed, missed = [], 0
     for name in names:
         option, full, small = MEASUREMENTS[name]
         size = arguments.size.get(name, small if arguments.small else full)
@@ -45,13 +45,13 @@ def main() -> int:
         minutes = (perf_counter() - begun) / 60
         _say(f"{ran.stdout}\n{minutes:.1f} minutes, exit code {ran.returncode}")
         missed += ran.stdout.count(MISSED)
-        failed += [name] * (ran.returncode not in {0, MISSED_CODE})
-        told += [f"## {name.capitalize()}", "", f"`{command}`, {minutes:.0f} minutes:", ""]
-        told += [ran.stdout.strip(), ""]
+        if ran.returncode not in {0, MISSED_CODE}:
+            failed.append(name)
+        elif int(size) == full:
+            page = f"# What `{command}` found\n\n{ran.stdout}"
+            (RESULTS / f"{name}.md").write_text(page, encoding="utf-8")
     ended = f"{len(names)} measurements, failed: {len(failed)}, goals missed: {missed}."
     _say(f"{ended} Failed: {', '.join(failed)}." if failed else ended)
-    if not (failed or arguments.small or arguments.only):
-        RESULTS.write_text("\n".join(["# Scale", "", ended, "", *told]), encoding="utf-8")
     return int(bool(failed))
 
 

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
@@ -42,30 +43,47 @@ def test_a_goal_is_not_met_by_a_smaller_load_than_its_own(figure, load, verdict)
 
 
 @pytest.mark.parametrize(
-    ("goals", "kept"),
+    ("goals", "ended", "is_kept"),
     [
-        ({"a": True}, "2 measurements, failed: 0, goals missed: 0."),
-        ({"a": False, "b": False}, "2 measurements, failed: 0, goals missed: 4."),
-        ({}, None),
+        ({"a": True}, "2 measurements, failed: 0, goals missed: 0.", True),
+        ({"a": False, "b": False}, "2 measurements, failed: 0, goals missed: 4.", True),
+        ({}, "2 measurements, failed: 2, goals missed: 0. Failed: x, y.", False),
     ],
 )
-def test_what_was_measured_is_kept_unless_a_measurement_failed(
-    goals, kept, monkeypatch, tmp_path, capsys
+def test_what_was_measured_is_kept_unless_it_failed(
+    goals, ended, is_kept, monkeypatch, tmp_path, capsys
 ):
-    status = tell_missed(goals) if kept else 1
+    status = tell_missed(goals) if is_kept else 1
     told = f"| a table |\n{capsys.readouterr().out}"
-    monkeypatch.setattr(scale, "RESULTS", tmp_path / "scale.md")
+    measure(monkeypatch, tmp_path, CompletedProcess([], status, told))
+    assert scale.main() == int(not is_kept)
+    assert capsys.readouterr().out.splitlines()[-1] == ended
+    page = f"# What `python -m benchmarks.x --size 9` found\n\n{told}"
+    assert kept(tmp_path) == ({"x.md": page, "y.md": page.replace(".x", ".y")} if is_kept else {})
+
+
+@pytest.mark.parametrize(
+    ("options", "files"),
+    [(["--only", "y"], {"y.md"}), (["--small"], set()), (["--size", "y=8"], {"x.md"})],
+)
+def test_only_what_was_measured_in_full_is_kept(options, files, monkeypatch, tmp_path):
+    measure(monkeypatch, tmp_path, CompletedProcess([], 0, "| a table |\n"), *options)
+    assert scale.main() == 0
+    assert set(kept(tmp_path)) == files
+
+
+def measure(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, ran: CompletedProcess[str], *options: str
+) -> None:
+    """Let scale.main() run with these options, have two measurements, and this come of each."""
+    monkeypatch.setattr(scale, "RESULTS", folder)
     monkeypatch.setattr(scale, "MEASUREMENTS", dict.fromkeys("xy", ("--size", 9, 1)))
-    monkeypatch.setattr(sys, "argv", ["scale"])
-    monkeypatch.setattr(
-        subprocess, "run", lambda command, **_: CompletedProcess(command, status, told)
-    )
-    assert scale.main() == int(not kept)
-    assert scale.RESULTS.exists() == bool(kept)
-    if kept:
-        page = scale.RESULTS.read_text(encoding="utf-8")
-        assert page.startswith(f"# Scale\n\n{kept}\n\n## X\n\n`python -m benchmarks.x --size 9`, ")
-        assert page.count(told.strip()) == len("xy")
+    monkeypatch.setattr(sys, "argv", ["scale", *options])
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: ran)
+
+
+def kept(folder: Path) -> dict[str, str]:
+    return {page.name: page.read_text(encoding="utf-8") for page in folder.iterdir()}
 
 
 def test_subjects_take_turns_and_the_first_round_is_not_counted():
