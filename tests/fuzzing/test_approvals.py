@@ -135,8 +135,12 @@ class Approvals(Machine):
             with pytest.raises(ApprovalStateError):
                 decide(asked.told, Decision(decision))
         elif self.may_issue or decision == "rejected":
+            alike = [each for each in self.asked if each.draft == asked.draft]
+            waiting = [each for each in alike if self.state(each) == "pending"]
             decide(asked.told, Decision(decision))
-            asked.decision = decision
+            # A No is said to all that wait by which the connection asks for the same.
+            for each in waiting if decision == "rejected" else [asked]:
+                each.decision = decision
 
     @rule(which=WHICH, key=KEYS, by=TRANSPORTS)
     def execute(self, which: int, key: str, by: int) -> None:
