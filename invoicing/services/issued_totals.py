@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.db.models.functions import TruncMonth
 
 from invoicing.access import Permission
@@ -76,10 +76,12 @@ def keep_totals(document_type: DocumentType) -> None:
         key = str(series.pk)
         while counted.get(key, 0) < series.last_value:
             rest = Document.objects.filter(series=series, series_value__gt=counted.get(key, 0))
-            values = rest.order_by("series_value").values_list("series_value", flat=True)
-            last = next(iter(values[COUNTED_AT_ONCE - 1 : COUNTED_AT_ONCE]), series.last_value)
+            block = rest.order_by("series_value")[:COUNTED_AT_ONCE]
+            last = block.aggregate(last=Max("series_value"))["last"]
+            if last is None:
+                break  # no document bears it: its last value was chosen, and may be lowered again
             _add(totals, _add_up(rest.filter(series_value__lte=last)))
-            counted[key] = last or series.last_value
+            counted[key] = last
     NumberFormat.objects.filter(pk=kept.pk).update(issued_totals=_write_kept(counted, totals))
 
 

@@ -15,6 +15,7 @@ from invoicing.services.issued_totals import (
     keep_totals,
     read_totals,
 )
+from invoicing.services.numbering import lock_formats, start_series
 from tests.clocks import at
 from tests.factories import (
     ISSUED_AT,
@@ -104,6 +105,26 @@ def test_issuing_keeps_the_totals_now_and_then(delegate, monkeypatch):
     assert kept is not None
     assert [*kept["counted"].values()] == [2]
     assert read_totals(delegate, since=FIRST)[INVOICE] == {EUR: Total(3, 0, 30_000)}
+
+
+def test_a_series_whose_start_is_lowered_again_is_added_up_from_there(delegate):
+    make_issued()
+    start(2027, next_value=501)
+    keep()
+    start(2027, next_value=1)
+    make_issued(issue_date=date(2027, 1, 2), due_date=date(2027, 1, 30))
+    keep()
+    january = Group(date(2027, 1, 1), "EUR", 2)
+    assert read_totals(delegate, since=FIRST)[INVOICE] == {
+        EUR: Total(1, 0, 10_000),
+        january: Total(1, 0, 10_000),
+    }
+
+
+def start(year: int, *, next_value: int) -> None:
+    with transaction.atomic():
+        [number_format] = lock_formats(INVOICE)
+        start_series(number_format, year, next_value=next_value)
 
 
 def test_an_issue_that_is_undone_leaves_no_total(delegate, monkeypatch):
