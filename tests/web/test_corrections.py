@@ -217,6 +217,12 @@ def test_an_invoice_is_copied_as_a_new_draft_of_today_which_is_saved_by_nobody_e
     assert (copy.grand_total, copy.lock_version) == (invoice.grand_total, 1)
 
 
+def test_a_copy_is_due_at_once_where_as_many_days_would_leave_the_calendar(desk):
+    invoice = make_issued(due_date=date.max)
+    form = read_form(desk.get(f"/documents/new?copy={invoice.pk}"))
+    assert form["issue_date"] == form["due_date"] == "2026-03-09"
+
+
 @pytest.mark.parametrize("copied", ["draft", "nobody", "x"])
 def test_only_an_issued_invoice_is_copied(desk, corrector, copied):
     pk = make_draft(user=corrector).pk if copied == "draft" else copied

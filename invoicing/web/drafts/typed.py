@@ -230,9 +230,9 @@ def copy_typed(document: Document, *, today: date) -> TypedDraft:
     What a person wrote of that one delivery, its order and its exchange rate is left out.
     """
     typed = typed_draft_of(document, document.lines.all())
-    due_date = today + (document.due_date - document.issue_date)
+    issue_date, days_to_pay = today.isoformat(), (document.due_date - document.issue_date).days
     own = dict.fromkeys(PersonInput.model_fields.keys() & typed.header.keys(), "")
-    dates = {"issue_date": today.isoformat(), "due_date": due_date.isoformat()}
+    dates = {"issue_date": issue_date, "due_date": _add_days(issue_date, days_to_pay)}
     return replace(typed, header={**typed.header, **own, **dates})
 
 
