@@ -10,8 +10,9 @@ from django.utils import timezone
 from agent_access.audit import Actor
 from invoicing.administration.acts import act_of, record_admin_act
 from invoicing.administration.records import change_record, create_record
-from invoicing.models import Company, TaxRate, User
+from invoicing.models import Company, DocumentType, TaxRate, User
 from invoicing.rights import may_administer, may_set_up
+from invoicing.services.numbering import lock_formats
 from invoicing.services.record_changes import digest_record
 from invoicing.tax_proposals import ProposedRate
 from invoicing.tax_wordings import WORDINGS
@@ -32,6 +33,9 @@ def take_rates(actor: Actor, rates: Sequence[ProposedRate], *, untaxed: str = ""
     `untaxed` is the wording of lines without a rate, "" to leave it as it is; one that was chosen
     before stays. Raises PermissionMissingError.
     """
+    if untaxed:
+        # Before the locks of an act, as change_record() does.
+        lock_formats(*DocumentType)
     with act_of(actor, may_take_rates):
         made = [_create(actor, each) for each in rates if not is_there(each)]
         company = Company.objects.get()

@@ -26,7 +26,7 @@ from invoicing.administration.preferences import choose_preferences
 from invoicing.administration.records import change_record
 from invoicing.administration.setup import put_setup_away, take_rates
 from invoicing.customer_imports.waiting import keep_file
-from invoicing.models import Customer, Document, DocumentType, Logo
+from invoicing.models import Customer, Document, DocumentType, Logo, TaxCategory
 from invoicing.number_formats import NumberStyle
 from invoicing.services.search_rebuild import rebuild_words
 from invoicing.services.working_hours import Stretch
@@ -220,9 +220,10 @@ def deactivate_rate(stage: Stage) -> None:
     change_record_of(stage, stage.books.rate, {"is_active": False}, stage.seen.rate)
 
 
-@act("the owner takes proposed rates", Thing.RATE)
+@act("the owner takes proposed rates", Thing.RATE, Thing.SERIES)
 def take_proposed(stage: Stage) -> None:
-    take_rates(stage.acting(stage.people.owner), propose_rates("DE")[:1])
+    rates = propose_rates("DE")[:1]
+    take_rates(stage.acting(stage.people.owner), rates, untaxed=TaxCategory.ZERO)
 
 
 @act("the owner changes a team", Thing.PERSON)
