@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime, time
 from importlib.metadata import version
 from pathlib import Path
@@ -161,7 +162,8 @@ class PdfMaker:
     def _end(self) -> None:
         if child := self._child:
             child.kill()
-            with child:  # closes its pipes, and waits for it
+            # Closes its pipes, and waits for it; what is still buffered cannot be sent any more.
+            with suppress(OSError), child:
                 self._child = None
 
 

@@ -169,12 +169,28 @@ def test_what_fails_is_logged_and_the_next_document_is_made(company, caplog, mon
         assert "unknown image format" in caplog.text
         assert maker.make(fine) == make_pdf(fine)
         # Nor does a child that was killed stop the rest.
-        assert maker._child
-        maker._child.kill()
-        maker._child.wait()
+        kill_child(maker)
         with pytest.raises(PdfError):
             maker.make(fine)
         assert maker.make(fine) == make_pdf(fine)
+
+
+def test_a_killed_child_is_told_of_by_a_small_request_too(company, monkeypatch):
+    """It is still buffered when the pipe turns out to be broken."""
+    fine = make_issued()
+    with PdfMaker() as maker:
+        maker.make(fine)
+        kill_child(maker)
+        with monkeypatch.context() as patch, pytest.raises(PdfError):
+            patch.setattr(making, "_request", lambda *_: {})
+            maker.make(fine)
+        assert maker.make(fine) == make_pdf(fine)
+
+
+def kill_child(maker: PdfMaker) -> None:
+    assert maker._child
+    maker._child.kill()
+    maker._child.wait()
 
 
 def test_the_child_needs_no_folder_to_write_to(company, monkeypatch):
