@@ -5,7 +5,6 @@ from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 
-from django.db.models import Sum
 from django.utils import timezone
 
 from agent_access.approvals.models import ApprovalRequest, Decision
@@ -51,9 +50,10 @@ def sum_earlier(user: User, document: Document) -> Mapping[str, Decimal]:
 
 
 def _sum_by_currency(documents: DocumentQuerySet) -> list[tuple[str, Decimal]]:
-    rows = documents.order_by().values_list("currency_code", "minor_unit")
-    summed = rows.annotate(total=Sum("grand_total"))
-    return [(currency, _in_units(total, minor_unit)) for currency, minor_unit, total in summed]
+    groups = documents.add_up("currency_code", "minor_unit")
+    return [
+        (each["currency_code"], _in_units(each["amount"], each["minor_unit"])) for each in groups
+    ]
 
 
 def _in_units(amount: int, minor_unit: int) -> Decimal:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db.models import Count, Sum
+from django.db.models import Count
 
 from invoicing.document_lists.filters import Tab
 from invoicing.document_lists.planning import plan_each_time
@@ -96,10 +96,8 @@ def _summarize_tab(selected: Selected, tab: Tab) -> tuple[int | None, list[Total
 
 
 def _group(documents: DocumentQuerySet) -> list[_Group]:
-    names = _Group._fields[:4]
-    grouped: Any = documents.order_by().values(*names)
-    counted = grouped.annotate(size=Count("pk"), amount=Sum("grand_total"))
-    return [_Group(*row) for row in counted.values_list(*names, "size", "amount")]
+    groups = documents.add_up("status", "type", "currency_code", "minor_unit", size=Count("pk"))
+    return [_Group(**{name: group[name] for name in _Group._fields}) for group in groups]
 
 
 def _count(groups: Iterable[_Group], tab: Tab) -> int:
@@ -111,5 +109,5 @@ def _add_up(groups: Iterable[_Group]) -> list[Total]:
     for each in groups:
         key = each.currency_code, each.minor_unit
         sign = -1 if each.type == DocumentType.CREDIT_NOTE else 1
-        sums[key] = sums.get(key, 0) + sign * int(each.amount)
+        sums[key] = sums.get(key, 0) + sign * each.amount
     return [Total(*key, amount) for key, amount in sorted(sums.items())]

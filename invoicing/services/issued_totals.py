@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, Max, Q, QuerySet, Sum
+from django.db.models import Count, Max, Q
 from django.db.models.functions import TruncMonth
 
 from invoicing.access import Permission
@@ -23,6 +23,7 @@ from invoicing.models import (
     NumberSeries,
     User,
 )
+from invoicing.models.documents import DocumentQuerySet
 
 # Issuing every so manieth document keeps the totals; a page adds up at most so many by itself.
 KEPT_EVERY = 100
@@ -30,8 +31,6 @@ KEPT_EVERY = 100
 COUNTED_AT_ONCE = 25_000
 # For a person who sees some customers alone, no more than so many documents are added up.
 MOST_ADDED_UP = 10_000
-# SQLite adds up 64 bits only, and ten amounts may have more: high and low digits are added apart.
-SPLIT = 10**9
 
 
 class Group(NamedTuple):
@@ -123,19 +122,17 @@ def _read_all(document_type: DocumentType, *, since: date) -> Totals:
     return {group: total for group, total in totals.items() if group.month >= since}
 
 
-def _add_up(documents: QuerySet[Document]) -> Totals:
-    groups = documents.order_by().values(
-        "currency_code", "minor_unit", month=TruncMonth("issue_date")
-    )
-    rows = groups.annotate(
+def _add_up(documents: DocumentQuerySet) -> Totals:
+    rows = documents.annotate(month=TruncMonth("issue_date")).add_up(
+        "month",
+        "currency_code",
+        "minor_unit",
         count=Count("pk"),
         by_agents=Count("connection_id"),
-        high=Sum(F("grand_total") / SPLIT),
-        low=Sum(F("grand_total") % SPLIT),
     )
     return {
         Group(row["month"], row["currency_code"], row["minor_unit"]): Total(
-            row["count"], row["by_agents"], int(row["high"]) * SPLIT + int(row["low"])
+            row["count"], row["by_agents"], row["amount"]
         )
         for row in rows
     }

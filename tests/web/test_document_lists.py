@@ -111,6 +111,12 @@ def test_two_people_count_and_add_up_what_each_may_see(reader, mara, books):
     assert counts_of(reader, writer=str(NIGHT.connection_id))["All"] == "2"
 
 
+def test_the_largest_amounts_of_a_list_are_added_up_exactly(reader):
+    for _ in range(12):
+        make_draft(lines=money(MAX_AMOUNT))
+    assert totals_of(reader) == ["€119,999,999,999,999,999.88"]
+
+
 def test_a_filter_by_what_a_person_may_not_see_finds_and_names_nothing(mara, books):
     hidden = books[1]
     answer = mara.get(f"/documents?customer={hidden.customer_id}")

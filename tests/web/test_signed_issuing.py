@@ -14,6 +14,7 @@ from agent_access.passkeys.models import Passkey, Signature
 from invoicing.decisions import issue_by_hand
 from invoicing.fixed_point import SCALE
 from invoicing.models import Document
+from invoicing.money import MAX_AMOUNT
 from invoicing.services.drafts import update_draft
 from invoicing.signed_issues import sum_earlier
 from tests.administration import ORIGIN
@@ -205,8 +206,14 @@ def test_what_counts_is_the_absolute_total_of_the_day_in_units(delegate, custome
     issue_now(delegate, "EUR", 5)
     issue_now(delegate, "JPY", 700)
     issue_now(colleague, "EUR", 99_999)
+    for _ in range(12):
+        issue_now(delegate, "USD", MAX_AMOUNT)
     this = make_draft(user=delegate, customer=customer)
-    assert sum_earlier(delegate, this) == {"EUR": Decimal("123.50"), "JPY": Decimal(700)}
+    assert sum_earlier(delegate, this) == {
+        "EUR": Decimal("123.50"),
+        "JPY": Decimal(700),
+        "USD": Decimal("119999999999999999.88"),
+    }
 
 
 def test_the_day_of_a_customer_is_read_by_an_index(delegate, customer, draft):
