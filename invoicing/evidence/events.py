@@ -8,7 +8,7 @@ from uuid import UUID
 from agent_access.audit import digest_event
 from agent_access.models import ADMINISTRATION, AuditEvent
 from agent_access.tools import registry
-from agent_access.verification import read_begins
+from agent_access.verification import Position, read_begins
 from invoicing.models import Document
 
 # An event is written in the transaction of its act, which may have waited for locks before.
@@ -77,11 +77,16 @@ def _time_of(document: Document, begin: datetime) -> tuple[datetime, datetime]:
     return begin - EARLIER, end + LATER
 
 
-def _check(events: Sequence[AuditEvent]) -> Iterator[CheckedEvent]:
+def _check(found: Sequence[AuditEvent]) -> Iterator[CheckedEvent]:
+    """Yield the events but those that are archived, which may be leaving just now."""
+    begins = read_begins()
+    events = [
+        event for event in found if event.sequence > begins.get(event.chain, Position()).sequence
+    ]
     by_chain: dict[str, list[int]] = {}
     for event in events:
         by_chain.setdefault(event.chain, []).append(event.sequence - 1)
-    digests = {(chain, at.sequence): at.digest for chain, at in read_begins().items()}
+    digests = {(chain, at.sequence): at.digest for chain, at in begins.items()}
     for chain, sequences in by_chain.items():
         before = AuditEvent.objects.filter(chain=chain, sequence__in=sequences)
         for sequence, digest in before.values_list("sequence", "digest"):
