@@ -176,9 +176,11 @@ def remove_archived(archive: Archive, *, by: Actor) -> int:
 @transaction.atomic
 def _mark(archive: Archive, by: Actor) -> None:
     lock_administration()
-    begins = read_begins()
-    if all(begins.get(chain) == end for chain, end in archive.ends.items()):
+    ends = {(chain, end.sequence, end.digest) for chain, end in archive.ends.items()}
+    marks = ArchiveMark.objects.filter(chain__in=archive.ends)
+    if ends <= {*marks.values_list("chain", "sequence", "digest")}:
         return  # an earlier run was broken off
+    begins = read_begins()
     for chain in archive.ends:
         if begins.get(chain, Position()) != archive.begins.get(chain, Position()):
             raise ArchiveError(f"The archive does not go on where the last one of {chain} ended.")

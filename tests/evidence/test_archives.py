@@ -25,6 +25,8 @@ from agent_access.models import ArchiveMark, AuditEvent, ChainHead
 from agent_access.models.audit import ADMINISTRATION, Transport
 from agent_access.verification import WHOLE, Break, Part, Position, find_breaks, prove, read_heads
 from invoicing.access import Permission
+from invoicing.evidence.checks import Outcome, check
+from invoicing.evidence.history import read_history
 from invoicing.models import Document
 from tests.agent_access.tampering import run_sql
 from tests.evidence.packages import read_files, read_part, write_files, write_with_manifest
@@ -96,6 +98,10 @@ def go_on() -> None:
         ):
             origin = Origin(transport=Transport.HTTP)
             record_refusal(Fact(action="x.y", origin=origin, connection_id=UUID(chain)))
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def problems(file: Path, *before: Path, heads: Path | None = None) -> list[str]:
@@ -274,7 +280,16 @@ class TestRemoval:
         assert any(apart in each for each in problems(package, first))
         assert any(apart in each for each in problems(package, second, first))
         assert problems(package, second) != []
-        assert_refused("The archive does not go on", "archive_audit", "--remove", first)
+        assert run("archive_audit", "--remove", first) == "0 events were removed.\n"
+
+    def test_an_archive_that_does_not_go_on_where_the_last_one_ended_is_refused(
+        self, events, days_later, archive
+    ):
+        first = archive(days_later(200), "first.zip")
+        go_on()
+        both = archive(days_later(200), "both.zip")
+        run("archive_audit", "--remove", first)
+        assert_refused("The archive does not go on", "archive_audit", "--remove", both)
 
     def test_what_was_broken_off_is_finished_by_another_run(
         self, books, days_later, archive, export, monkeypatch
@@ -303,6 +318,31 @@ class TestRemoval:
         }
         assert list(find_breaks()) == []
         assert AuditEvent.objects.filter(action="audit:archived").count() == 1
+
+    def test_what_was_broken_off_is_finished_after_later_archives_too(
+        self, events, days_later, archive, monkeypatch
+    ):
+        first = archive(days_later(200), "first.zip")
+        there = AuditEvent.objects.count()
+        with monkeypatch.context() as patch:
+            patch.setattr(archives, "_remove", interrupt)
+            assert_refused("Stopped", "archive_audit", "--remove", first)
+        second = archive(days_later(200), "second.zip")  # of the chain of administration alone
+        assert run("archive_audit", "--remove", second) != "0 events were removed.\n"
+        assert run("archive_audit", "--remove", first).endswith(" events were removed.\n")
+        assert AuditEvent.objects.exclude(chain=ADMINISTRATION).count() == 0 < there
+        assert list(find_breaks()) == []
+
+    def test_what_is_leaving_is_not_called_wrong(self, books, days_later, archive, monkeypatch):
+        remove = archives._remove
+        monkeypatch.setattr(archives, "_remove", lambda *_: 0)
+        run("archive_audit", "--remove", archive(days_later(200)))
+        issued = Document.objects.exclude(number=None)
+        for last in range(1, max(AuditEvent.objects.values_list("sequence", flat=True))):
+            for chain in ChainHead.objects.values_list("chain", flat=True):
+                remove(chain, last)
+            for document in issued:
+                assert check(document, read_history(document)).events != Outcome.WRONG
 
     @pytest.mark.parametrize("part", [WHOLE, Part(1, 1000)], ids=["whole", "in parts"])
     @pytest.mark.parametrize("moment", ["read_marks", "_read_batch"])
