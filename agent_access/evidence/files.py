@@ -39,16 +39,17 @@ def whole_file(file: Path) -> Iterator[BinaryIO]:
         raise FileExistsError(file)
     part = file.with_name(f".{file.name}.part")
     part.unlink(missing_ok=True)  # never written through: it may be a link to another file
-    try:
-        with open(part, "x+b", opener=_open_for_owner) as opened:
+    with open(part, "x+b", opener=_open_for_owner) as opened:
+        try:
             yield opened
             opened.flush()
             os.fsync(opened.fileno())
             if not is_named(opened, part):  # another run writes the same file
                 raise FileExistsError(file)
             _name(part, file)
-    finally:
-        part.unlink(missing_ok=True)
+        finally:
+            if is_named(opened, part):
+                part.unlink()
     try:
         sync_folder(file.parent)
     except OSError:

@@ -97,11 +97,16 @@ def test_a_file_that_came_meanwhile_is_not_replaced(file):
     assert file.read_bytes() == b"first"
 
 
-def test_of_two_runs_at_once_the_first_never_names_what_the_second_has_half_written(file):
-    second = new_file(file)
+def test_of_two_runs_at_once_the_second_alone_writes_the_file(file):
+    first, second = new_file(file), new_file(file)
+    first.__enter__().write(b"first")
+    second.__enter__().write(b"half")
     with pytest.raises(CommandError, match="is there already, and is not replaced"):
-        write(file, meanwhile=lambda: second.__enter__().write(b"half"))
-    assert not file.exists()
+        first.__exit__(None, None, None)
+    assert names(file.parent) == [".evidence.zip.part"]
+    second.__exit__(None, None, None)
+    assert names(file.parent) == ["evidence.zip"]
+    assert file.read_bytes() == b"half"
 
 
 def test_a_disk_without_links_gets_files_too(file, monkeypatch):
