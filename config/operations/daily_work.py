@@ -46,7 +46,7 @@ class DailyWork(Collector):
             return
         yield GaugeMetricFamily(
             "audit_verified_timestamp_seconds",
-            "When the whole audit was last verified; 0 if it never was.",
+            "When the audit was last verified, whole or on from kept heads; 0 if never.",
             _seconds(self._last.audit_verified_at) or 0,
         )
         yield GaugeMetricFamily(
