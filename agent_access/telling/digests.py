@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -10,10 +11,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from uuid_utils.compat import uuid7
 
-from agent_access import conf, waiting
+from agent_access import waiting
 from agent_access.telling.models import Delivery, Fate, Notification, Preferences
 from agent_access.telling.outbox import MAIL
-from agent_access.telling.preferences import is_quiet, mail_address
+from agent_access.telling.preferences import is_quiet, local_time, mail_address, tell_each
 from agent_access.waiting import Told
 
 SUBJECT = "digest"
@@ -57,11 +58,15 @@ def write_digests(*, now: datetime) -> None:
 
     In quiet hours it is put off, to later on the same day.
     """
-    for chosen in Preferences.objects.filter(wants_digest=True).select_related("person"):
-        clock = now.astimezone(conf.policy().time_zone(chosen.person))
-        is_time = FIRST_HOUR <= clock.hour < LAST_HOUR and not is_quiet(chosen, now=now)
-        if is_time and wants_digest(chosen):
-            _write(chosen, now=now, today=clock.date())
+    wanting = Preferences.objects.filter(wants_digest=True).select_related("person")
+    tell_each(wanting, partial(_write_in_time, now=now))
+
+
+def _write_in_time(chosen: Preferences, *, now: datetime) -> None:
+    clock = local_time(chosen.person, now=now)
+    is_time = FIRST_HOUR <= clock.hour < LAST_HOUR and not is_quiet(chosen, now=now)
+    if is_time and wants_digest(chosen):
+        _write(chosen, now=now, today=clock.date())
 
 
 @transaction.atomic

@@ -6,6 +6,7 @@ they are when it is sent, without a text of anybody.
 
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -14,13 +15,18 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from uuid_utils.compat import uuid7
 
-from agent_access import conf
 from agent_access.approvers import may_administer
 from agent_access.audit import Actor, make_origin, record_act
 from agent_access.models import ChainHead, Transport
 from agent_access.telling.models import Delivery, Fate, Notification, Preferences
 from agent_access.telling.outbox import MAIL
-from agent_access.telling.preferences import is_quiet, lock_preferences, mail_address
+from agent_access.telling.preferences import (
+    is_quiet,
+    local_time,
+    lock_preferences,
+    mail_address,
+    tell_each,
+)
 from agent_access.verification import read_latest_heads, write_heads
 from agent_access.waiting import TextFile, Told
 
@@ -87,11 +93,15 @@ def write_mails(*, now: datetime) -> None:
 
     In quiet hours it is put off, to later in the same week.
     """
-    for chosen in Preferences.objects.filter(wants_heads=True).select_related("person"):
-        clock = now.astimezone(conf.policy().time_zone(chosen.person))
-        is_time = clock.weekday() > 0 or clock.hour >= FIRST_HOUR
-        if is_time and wants_heads(chosen) and not is_quiet(chosen, now=now):
-            _write(chosen, now=now, week=clock.date() - timedelta(days=clock.weekday()))
+    wanting = Preferences.objects.filter(wants_heads=True).select_related("person")
+    tell_each(wanting, partial(_write_in_time, now=now))
+
+
+def _write_in_time(chosen: Preferences, *, now: datetime) -> None:
+    clock = local_time(chosen.person, now=now)
+    is_time = clock.weekday() > 0 or clock.hour >= FIRST_HOUR
+    if is_time and wants_heads(chosen) and not is_quiet(chosen, now=now):
+        _write(chosen, now=now, week=clock.date() - timedelta(days=clock.weekday()))
 
 
 @transaction.atomic

@@ -1,10 +1,12 @@
 """How a person chose to be told, and of which connections not at all."""
 
-from datetime import datetime, time
+import logging
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, time
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, transaction
 from django.utils.translation import get_language, gettext_noop
 
 from agent_access import conf
@@ -12,6 +14,8 @@ from agent_access.telling.models import MutedConnection, Preferences
 from agent_access.translations import SentenceError
 
 __all__ = ["QuietHoursError", "mute", "read_preferences", "save_preferences", "unmute"]
+
+logger = logging.getLogger(__name__)
 
 HALF_QUIET = gettext_noop("Quiet hours need a beginning and another end, or neither.")
 
@@ -78,5 +82,27 @@ def is_quiet(chosen: Preferences, *, now: datetime) -> bool:
     start, end = chosen.quiet_from, chosen.quiet_until
     if start is None or end is None:
         return False
-    clock = now.astimezone(conf.policy().time_zone(chosen.person)).time()
+    clock = local_time(chosen.person, now=now).time()
     return start <= clock < end if start < end else not end <= clock < start
+
+
+def local_time(person: Any, *, now: datetime) -> datetime:
+    """Return the time where the person is; in UTC where the project cannot say where that is."""
+    try:
+        return now.astimezone(conf.policy().time_zone(person))
+    except (DatabaseError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("The time zone of a person cannot be read, and UTC is taken.")
+        return now.astimezone(UTC)
+
+
+def tell_each(people: Iterable[Preferences], tell: Callable[[Preferences], None]) -> None:
+    """Do it for each; what fails for one, such as in the project's policy, stops no other."""
+    for chosen in people:
+        try:
+            tell(chosen)
+        except (DatabaseError, InterfaceError):
+            raise
+        except Exception:
+            logger.exception("A person cannot be told; it is tried again.")

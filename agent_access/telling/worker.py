@@ -92,13 +92,14 @@ class Worker:
 
     def _try(self, act: Callable[[], None]) -> None:
         try:
-            close_old_connections()
             act()
             self._is_failing = False
         except (DatabaseError, InterfaceError) as error:
             if not self._is_failing:
                 logger.warning("Nobody can be told of anything now: %s.", type(error).__name__)
             self._is_failing = True
+            # Not before each act: a project may let no connection outlast a request.
+            close_old_connections()
 
     def _collect(self, seconds: float) -> None:
         """Wait so long for an answer, and take all that there are."""
@@ -233,7 +234,9 @@ def _end(delivery: Delivery, outcome: Outcome, *, now: datetime) -> None:
 
 @transaction.atomic
 def mark(delivery: Delivery, answer: Answer, *, now: datetime) -> None:
-    """Write down what came of an attempt."""
+    """Write down what came of an attempt, unless the delivery has left with its person."""
+    if not Delivery.objects.filter(pk=delivery.pk).exists():
+        return
     if delivery.device_id:
         person_id = delivery.notification.person_id
         mark_device(delivery.device_id, answer, person_id=person_id, now=now)

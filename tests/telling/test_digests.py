@@ -5,11 +5,12 @@ from datetime import time, timedelta
 import pytest
 from django.core import mail
 
+from agent_access.telling import digests
 from agent_access.telling.digests import write_digests
 from agent_access.telling.models import Delivery, Outcome, Preferences
 from agent_access.telling.preferences import save_preferences
 from tests.approvals import A_MINUTE_LATER, PREPARED_AT, prepare
-from tests.factories import withdraw
+from tests.factories import UserFactory, withdraw
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -43,6 +44,25 @@ def test_a_digest_says_once_what_waits_and_what_expired(
     time_machine.move_to(A_MINUTE_LATER + 2 * DAY, tick=False)
     deliver()
     assert len(mail.outbox) == 2  # nothing waits, and nothing expired
+
+
+def test_a_person_of_whom_the_project_fails_stops_no_digest_of_others(
+    delegate, draft, digest_on, deliver, monkeypatch, caplog
+):
+    colleague = UserFactory.create()
+    save_preferences(colleague, by_mail=False, shows_details=False, wants_digest=True)
+    prepare(draft, user=delegate)
+    wants = digests.wants_digest
+
+    def fail(chosen) -> bool:
+        if chosen.person == colleague:
+            raise ZeroDivisionError
+        return wants(chosen)
+
+    monkeypatch.setattr(digests, "wants_digest", fail)
+    deliver()
+    assert [each.to for each in mail.outbox] == [[delegate.email]]
+    assert "A person cannot be told; it is tried again." in caplog.text
 
 
 @pytest.mark.parametrize("hour", [7, 20])

@@ -2,18 +2,23 @@
 
 import ssl
 import threading
-from datetime import timedelta
+from datetime import time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from django.db import OperationalError
 from django.db import connection as database
 from django.utils import timezone
 
+from agent_access import conf
 from agent_access.telling import outbox, worker
 from agent_access.telling.messages import digest_tag
 from agent_access.telling.models import Delivery, Device, Notification, Outcome, Problem
-from agent_access.telling.preferences import mute, unmute
+from agent_access.telling.preferences import mute, save_preferences, unmute
 from agent_access.telling.worker import Worker
+from agent_access.testing import flush_past_triggers
+from tests.factories import UserFactory
 from tests.telling.push_service import reply_with, run_push_service
 from tests.telling.questions import ask
 from tests.threads import run_together
@@ -319,6 +324,53 @@ def test_a_subject_that_fails_stops_nothing_else(
     deliver()
     assert [each["path"] for each in browser.read()] == [f"/riddles/{good}"]
     assert "A notification cannot be written; it is tried again." in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_person_who_is_deleted_while_they_are_told_stops_nothing_else(
+    delegate, browser, subscribe, riddles
+):
+    gone, working = UserFactory.create(), Worker()
+    subscribe(gone)
+    ask(gone)
+    working.work()
+    working._collect(10)
+    with flush_past_triggers():
+        gone.delete()
+    ask(delegate)
+    working.work()
+    working._collect(10)
+    working.work()
+    assert titles(browser) == ["A riddle"]
+    assert Delivery.objects.get().outcome == Outcome.SENT
+    assert working._sendings == {}
+
+
+def test_where_the_zone_of_a_person_cannot_be_read_the_others_are_told(
+    delegate, colleague, browser, riddles, monkeypatch, caplog
+):
+    save_preferences(
+        colleague, by_mail=False, shows_details=False, quiet_from=time(1), quiet_until=time(2)
+    )
+    monkeypatch.setattr(type(conf.policy()), "time_zone", lambda *_: ZoneInfo("Mars/Olympus"))
+    ask(colleague)
+    ask(delegate)
+    outbox.settle_all(now=timezone.now())
+    assert not Notification.objects.filter(settled_at=None).exists()
+    assert "The time zone of a person cannot be read, and UTC is taken." in caplog.text
+
+
+@pytest.mark.parametrize("is_failing", [False, True])
+def test_a_connection_to_the_database_is_given_up_only_after_a_failure(is_failing, monkeypatch):
+    closed = []
+    monkeypatch.setattr(worker, "close_old_connections", lambda: closed.append(1))
+
+    def act() -> None:
+        if is_failing:
+            raise OperationalError
+
+    Worker()._try(act)
+    assert len(closed) == is_failing
 
 
 def test_a_day_after_it_was_over_nothing_is_kept(delegate, browser, deliver, riddles, time_machine):
