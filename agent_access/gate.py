@@ -3,7 +3,7 @@
 import ipaddress
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, wraps
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote
@@ -14,8 +14,9 @@ from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import BadRequest
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import Resolver404, get_script_prefix, get_urlconf, resolve
+from django.utils.datastructures import MultiValueDict
 from django.utils.html import format_html
 from django.utils.translation import get_language
 from django.utils.translation import override as override_language
@@ -90,10 +91,36 @@ class _Request(WSGIRequest):
         for all that somebody typed. An empty form has no CSRF token, so it is refused.
         """
         try:
-            body, declared = super().body, int(self.META.get("CONTENT_LENGTH") or 0)
-        except ValueError:  # Content-Length is not a number, so Django read nothing
+            body = super().body
+        except ValueError:  # Content-Length is no number
             return b""
-        return body if len(body) >= declared else b""
+        return body if self._is_whole(len(body)) else b""
+
+    @override
+    def parse_file_upload(self, META: Mapping[str, Any], post_data: Any) -> Any:
+        """Return the fields and files of a form in parts; none if it broke off, as for `body`."""
+        counted = _Counted(post_data)
+        parsed = super().parse_file_upload(META, counted)
+        return parsed if self._is_whole(counted.size) else (QueryDict(), MultiValueDict())
+
+    def _is_whole(self, size: int) -> bool:
+        try:
+            return size >= int(self.META.get("CONTENT_LENGTH") or 0)
+        except ValueError:
+            return False
+
+
+class _Counted:
+    """A stream that counts the bytes that were read of it."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.size = 0
+
+    def read(self, *size: int) -> bytes:
+        read: bytes = self._stream.read(*size)
+        self.size += len(read)
+        return read
 
 
 class GateApplication(WSGIHandler):
@@ -265,6 +292,8 @@ def _require_no_fault(request: HttpRequest, *, at_tools: bool) -> None:
         request.__dict__[GUARDED] = REFUSED
         logger.warning("A request was refused: %s.", "; ".join(seen for _, seen in faults))
         raise errors.ForbiddenError(faults[0][0])
+    # In the form in which BASE_URL is kept: Django compares it with that of Origin and Referer.
+    request.META["HTTP_HOST"] = conf.base_url().split("://", 1)[1]
 
 
 def _find_faults(request: HttpRequest, *, at_tools: bool) -> Iterator[tuple[str, str]]:

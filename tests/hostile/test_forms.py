@@ -78,19 +78,31 @@ def test_a_form_is_utf_8_whatever_its_charset(send_draft, draft_form, subtests, 
             assert Document.objects.get().notes == text.decode()
 
 
-def test_half_a_form_is_not_taken_for_a_whole_one(send_draft, draft_form):
-    body = urlencode(draft_form).encode()
-    for missing in (1, 25, len(body) - 1):
-        answer = send_draft(body[:-missing], CONTENT_LENGTH=str(len(body)))
+@pytest.mark.parametrize("kind", [FORM, PARTS])
+def test_half_a_form_is_not_taken_for_a_whole_one(send_draft, draft_form, kind):
+    body = in_parts(draft_form) if kind == PARTS else urlencode(draft_form).encode()
+    in_notes = len(body) - body.index(b"1000") - len("100")
+    for missing in (1, 25, in_notes, len(body) - 1):
+        answer = send_draft(body[:-missing], CONTENT_TYPE=kind, CONTENT_LENGTH=str(len(body)))
         assert answer.status == 403
         assert b"Nothing was saved yet" in answer.content
     assert Document.objects.get().notes == "As it was"
-    assert send_draft(body).status == 302
+    assert send_draft(body, CONTENT_TYPE=kind).status == 302
     assert Document.objects.get().notes == "Pay 1000 EUR, and not before May"
 
 
+@pytest.mark.parametrize("host", [f"{HOST}:443", HOST.upper()])
+def test_a_form_is_taken_whatever_the_spelling_of_the_host(send_draft, draft_form, host):
+    assert send_draft(urlencode(draft_form).encode(), HTTP_HOST=host).status == 302
+    assert Document.objects.get().notes == "Pay 1000 EUR, and not before May"
+
+
+@pytest.mark.parametrize("kind", [FORM, PARTS])
 @pytest.mark.parametrize("length", ["abc", "-1", "1.5", "1" * 5000])
-def test_a_length_that_is_no_number_is_refused_without_a_failure(send_draft, draft_form, length):
-    answer = send_draft(urlencode(draft_form).encode(), CONTENT_LENGTH=length)
-    assert answer.status == 403
+def test_a_length_that_is_no_number_is_refused_without_a_failure(
+    send_draft, draft_form, length, kind
+):
+    body = in_parts(draft_form) if kind == PARTS else urlencode(draft_form).encode()
+    answer = send_draft(body, CONTENT_TYPE=kind, CONTENT_LENGTH=length)
+    assert answer.status == (400 if (length, kind) == ("-1", PARTS) else 403)
     assert Document.objects.get().notes == "As it was"
