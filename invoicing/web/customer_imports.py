@@ -47,6 +47,7 @@ NOTHING = _("Nothing was imported.")
 NO_PROBLEM: Text = ""
 OTHER_PLAN = _("The customers changed after you looked at the preview.")
 NOT_ALLOWED = _("You are not allowed to import this file any more.")
+GONE = _("This file does not wait any more: it was imported, given up or replaced meanwhile.")
 BUSY = _("The database is busy. Perhaps somebody else imports customers; try again in a minute.")
 FAILED = _("Something went wrong. The operator can find it in the log.")
 WORDS = {
@@ -252,7 +253,9 @@ def _stream(
                 yield shown
     except ConflictError:
         problem = OTHER_PLAN
-    except (PermissionMissingError, RecordNotFoundError):
+    except RecordNotFoundError:
+        problem = GONE
+    except PermissionMissingError:
         problem = NOT_ALLOWED
     except OperationalError:
         logger.warning("An import of customers found the database busy.", exc_info=True)
@@ -261,7 +264,13 @@ def _stream(
         logger.exception("An import of customers failed.")
         problem = FAILED
     yield after_steps
-    result = {"problem": problem, "nothing": NOTHING, "written": step.total, "waiting": waiting}
+    result = {
+        "problem": problem,
+        # Of what somebody else may have imported it would not be true.
+        "nothing": NO_PROBLEM if problem is GONE else NOTHING,
+        "written": step.total,
+        "waiting": waiting,
+    }
     with override_language(language):
         shown = render_to_string("invoicing/customer_import_result.html", result)
     yield shown

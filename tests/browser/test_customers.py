@@ -54,6 +54,21 @@ def stays_in_place(page: Page) -> None:
         assert page.evaluate(SPILT) == [], width
 
 
+def test_only_a_box_that_was_ticked_or_unticked_asks_before_it_is_left(open_page, busy):
+    administrator = make_administrator("view_customer", "view_all_customers", "change_customer")
+    page = open_page(f"/customers/{busy.id}/edit", administrator)
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.get_by_role("link", name="Customers", exact=True).first.click()
+    expect(page.get_by_role("heading", name="Customers")).to_be_visible()
+    assert asked == []
+    page.goto(f"/customers/{busy.id}/edit")
+    page.get_by_label("Always warn before a document is issued").click()
+    page.get_by_role("link", name="Customers", exact=True).first.click()
+    expect(page.get_by_role("heading", name="Customers")).to_be_visible()
+    assert asked == ["beforeunload"]
+
+
 def test_the_page_of_a_customer(open_page, editor, busy):
     page = open_page(f"/customers/{busy.id}", editor)
     expect(page.get_by_role("table", name="Issued by year")).to_be_visible()

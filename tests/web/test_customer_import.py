@@ -132,6 +132,16 @@ def test_what_changed_since_the_preview_is_shown_again(desk):
     assert confirm(desk, path) == "1 customer imported."
 
 
+def test_of_an_import_that_is_sent_twice_the_second_says_what_became_of_the_file(desk):
+    path = send(desk)["Location"]
+    second = desk.post(path, {"import": "", "seen": read_seen(desk, path)})
+    assert confirm(desk, path) == "1 customer imported."
+    page = b"".join(second).decode()
+    assert "This file does not wait any more: it was imported, given up or replaced" in page
+    assert "Nothing was imported" not in page
+    assert 'href="/customers">Show the customers</a>' in page
+
+
 def read_seen(desk: Any, path: str) -> str:
     return str(desk.get(path).context["seen"])
 

@@ -4,6 +4,8 @@ const form = document.querySelector("form[data-unsaved]");
 let isLeaving = false;
 
 const isChanged = (field) => {
+  // The value of a box is the same whether or not it is ticked.
+  if (field.type === "checkbox") return field.checked !== field.defaultChecked;
   if (!field.options) return "defaultValue" in field && field.value !== field.defaultValue;
   const shownFirst = [...field.options].findIndex((option) => option.defaultSelected);
   return field.selectedIndex !== Math.max(shownFirst, 0);
