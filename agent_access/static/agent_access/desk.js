@@ -15,4 +15,6 @@ for (const form of document.querySelectorAll("form[data-once]")) {
     if (isSent) event.preventDefault();
     if (!event.defaultPrevented) isSent = true;
   });
+  // Back at the page by the Back button, it can be sent again.
+  window.addEventListener("pageshow", () => { isSent = false; });
 }
