@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission as PermissionRow
 from playwright.sync_api import Page, expect
 
 from invoicing.administration.sign_ins import make_code
-from invoicing.models import Company, Role, Skill, User
+from invoicing.models import Company, Role, Skill, Team, User
 from tests.administration import acting
 from tests.browser.inspection import follow, inspect
 from tests.factories import (
@@ -43,6 +43,14 @@ def books(owner: User) -> dict[str, Any]:
         "team": TeamFactory.create(name="Finance", leads=people[:1], members=people[:3]),
         "role": role,
     }
+
+
+def test_a_double_click_adds_one_team(open_page, superuser):
+    page = open_page("/admin/invoices/team/add/", superuser)
+    page.get_by_label("Name").fill("Night shift")
+    page.get_by_role("button", name="Save").dblclick()
+    expect(page.get_by_role("status")).to_be_visible()
+    assert Team.objects.count() == 1
 
 
 def test_a_new_person_comes_in_by_a_link(open_page, superuser):

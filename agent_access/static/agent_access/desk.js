@@ -13,7 +13,10 @@ for (const form of document.querySelectorAll("form[data-once]")) {
   let isSent = false;
   form.addEventListener("submit", (event) => {
     if (isSent) event.preventDefault();
-    if (!event.defaultPrevented) isSent = true;
+    if (event.defaultPrevented) return;
+    isSent = true;
+    // Whoever stops the browser, or waits in vain, can send it again.
+    setTimeout(() => { isSent = false; }, 10000);
   });
   // Back at the page by the Back button, it can be sent again.
   window.addEventListener("pageshow", () => { isSent = false; });
