@@ -1,6 +1,7 @@
 """Reads a document as an invoice in the terms of EN 16931."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -70,7 +71,8 @@ def read_invoice(document: Document, facts: Facts, kind: Kind) -> Invoice:
         corrected_number=corrects.get("number", ""),
         corrected_issue_date=corrects.get("issue_date", ""),
         seller=seller,
-        buyer=buyer,
+        # EN 16931 has a tax number of the seller only.
+        buyer=replace(buyer, tax_number=""),
         delivery_date=_delivery_date(facts, categories),
         period_start=facts["supply_date"] if "supply_end_date" in facts else "",
         period_end=facts.get("supply_end_date", ""),

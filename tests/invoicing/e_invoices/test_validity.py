@@ -183,6 +183,14 @@ def test_between_germans_peppol_asks_for_what_xrechnung_does():
     assert broken_rules(xml, Rules.XRECHNUNG_UBL) == []
 
 
+def test_a_customer_without_other_numbers_is_known_by_the_tax_number():
+    document, facts = sample(buyer={"customer_number": None, "vat_number": ""})
+    for kind in Kind:
+        buyer = read_back(write_e_invoice(document, facts, kind))["BG-7"]
+        assert buyer["identifiers"] == {None: "123456789"}
+        assert "tax_identifier" not in buyer
+
+
 def test_every_term_is_where_another_program_reads_it():
     """One document with every term, word for word: of all others, UBL and CII say the same."""
     document, facts = sample(
