@@ -147,8 +147,12 @@ def _country(code: str) -> str:
 
 
 def _delivery_date(facts: Facts, categories: set[str]) -> str:
-    """Return the last day of supply: that of issue where nothing else is said, but not for K."""
-    assumed = "" if TaxCategory.INTRA_COMMUNITY in categories else facts["issue_date"]
+    """Return the last day of supply; where nothing is said, that of issue.
+
+    Of an intra-community supply and of what is corrected, nothing is assumed.
+    """
+    is_open = TaxCategory.INTRA_COMMUNITY in categories or "corrects" in facts
+    assumed = "" if is_open else facts["issue_date"]
     told: str = facts.get("supply_end_date") or facts.get("supply_date") or assumed
     return told
 

@@ -183,6 +183,19 @@ def test_between_germans_peppol_asks_for_what_xrechnung_does():
     assert broken_rules(xml, Rules.XRECHNUNG_UBL) == []
 
 
+def test_only_what_is_no_correction_is_taken_as_supplied_when_it_is_issued():
+    corrects = {"number": "INV-2025-0009", "issue_date": "2025-12-30"}
+    supplied = [{"supply_date": "2025-12-29"}, {}]
+    for kind in Kind:
+        correction = [
+            sample(document_type=DocumentType.CREDIT_NOTE, corrects=corrects, **told)
+            for told in supplied
+        ]
+        read = [read_back(write_e_invoice(*made, kind)) for made in (sample(), *correction)]
+        days = [each.get("BT-72") for each in read]
+        assert days == [date(2026, 3, 2), date(2025, 12, 29), None]
+
+
 def test_a_customer_without_other_numbers_is_known_by_the_tax_number():
     document, facts = sample(buyer={"customer_number": None, "vat_number": ""})
     for kind in Kind:
