@@ -91,6 +91,16 @@ SAMPLES = {
         minor_unit=0,
     ),
     "fine percentage": sample(SampleLine(rate=Rate("S", "8.875"))),
+    "half a percent": sample(SampleLine(rate=Rate("S", "0.5"))),
+    "hardly any tax": sample(SampleLine(rate=Rate("S", "0.2"))),
+    "rounded by less than a yen": sample(
+        *(
+            SampleLine(rate=Rate("S", "19", name), quantity="1", unit_price=8)
+            for name in ("A", "B")
+        ),
+        currency_code="JPY",
+        minor_unit=0,
+    ),
     "period": sample(supply_date="2026-02-01", supply_end_date="2026-02-28"),
     "delivered in the country": sample(buyer={"country": "DE"}, delivery_country="DE"),
     "delivered elsewhere": sample(delivery_country="BE"),
