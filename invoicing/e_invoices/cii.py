@@ -155,15 +155,18 @@ def _address(address: Address) -> Element | None:
     )
 
 
-def _delivery(invoice: Invoice) -> Element | None:
-    return element(
-        "ram:ApplicableHeaderTradeDelivery",
+def _delivery(invoice: Invoice) -> Element:
+    """Return the delivery, which CII has to have even where nothing is said of it."""
+    name = "ram:ApplicableHeaderTradeDelivery"
+    made = element(
+        name,
         element("ram:ShipToTradeParty", _address(invoice.delivery_address)),
         element(
             "ram:ActualDeliverySupplyChainEvent",
             _day("ram:OccurrenceDateTime", invoice.delivery_date),
         ),
     )
+    return Element(name) if made is None else made
 
 
 def _settlement(invoice: Invoice) -> Element | None:

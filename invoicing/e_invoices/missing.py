@@ -5,7 +5,7 @@ The rules are those of EN 16931 (BR-...), XRechnung (BR-DE-...) and Peppol (PEPP
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from typing import Any
 
@@ -18,6 +18,7 @@ from invoicing.e_invoices.terms import (
     Address,
     Invoice,
     Line,
+    Tax,
     has_prefix,
     is_german,
 )
@@ -27,6 +28,12 @@ from invoicing.models.taxes import TaxCategory
 DECIMALS = 2
 # As many as a binary floating-point number holds exactly.
 DIGITS = 15
+# By how much a tax must differ less from what its amount and its percentage come to, in major units
+# (BR-S-09, BR-CO-17).
+_ROUNDING = 1
+# A percentage below it is 0 for BR-CO-17, and so must the tax be, both to the nearest integer.
+_HALF = Decimal("0.5")
+_CENT = Decimal("0.01")
 # BR-DE-27.
 _LEAST_DIGITS_OF_PHONE = 3
 # These need a VAT number of the seller (BR-IC-02, BR-G-02), and these one of the buyer (BR-AE-02).
@@ -112,6 +119,26 @@ def _of_amounts(invoice: Invoice) -> Iterator[Missing]:
             ),
             digits=DIGITS,
         )
+    taxed = [tax for tax in invoice.taxes if tax.category == TaxCategory.STANDARD]
+    if any(_deviation(tax) >= _ROUNDING for tax in taxed):
+        yield _missing(
+            Place.NOWHERE,
+            gettext_noop("A tax is rounded by more than e-invoices allow: there is a PDF only."),
+        )
+    if any(Decimal(tax.percentage) < _HALF <= Decimal(tax.tax_amount) for tax in taxed):
+        yield _missing(
+            Place.NOWHERE,
+            gettext_noop(
+                "Those who check e-invoices take less than half a percent of tax as none: there is"
+                " a PDF only."
+            ),
+        )
+
+
+def _deviation(tax: Tax) -> Decimal:
+    """Return by how much a tax differs from what its row comes to, in major units."""
+    exact = Decimal(tax.taxable_amount) * Decimal(tax.percentage) / 100
+    return abs(exact.quantize(_CENT, ROUND_HALF_UP) - Decimal(tax.tax_amount))
 
 
 def _of_taxes(invoice: Invoice) -> Iterator[Missing]:

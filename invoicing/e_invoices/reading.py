@@ -1,6 +1,7 @@
 """Reads a document as an invoice in the terms of EN 16931."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -70,7 +71,8 @@ def read_invoice(document: Document, facts: Facts, kind: Kind) -> Invoice:
         corrected_number=corrects.get("number", ""),
         corrected_issue_date=corrects.get("issue_date", ""),
         seller=seller,
-        buyer=buyer,
+        # EN 16931 has a tax number of the seller only.
+        buyer=replace(buyer, tax_number=""),
         delivery_date=_delivery_date(facts, categories),
         period_start=facts["supply_date"] if "supply_end_date" in facts else "",
         period_end=facts.get("supply_end_date", ""),
@@ -145,8 +147,12 @@ def _country(code: str) -> str:
 
 
 def _delivery_date(facts: Facts, categories: set[str]) -> str:
-    """Return the last day of supply: that of issue where nothing else is said, but not for K."""
-    assumed = "" if TaxCategory.INTRA_COMMUNITY in categories else facts["issue_date"]
+    """Return the last day of supply; where nothing is said, that of issue.
+
+    Of an intra-community supply and of what is corrected, nothing is assumed.
+    """
+    is_open = TaxCategory.INTRA_COMMUNITY in categories or "corrects" in facts
+    assumed = "" if is_open else facts["issue_date"]
     told: str = facts.get("supply_end_date") or facts.get("supply_date") or assumed
     return told
 

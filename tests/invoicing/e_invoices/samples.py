@@ -30,6 +30,7 @@ BUYER_PARTS = {
     "city": "Amsterdam",
     "region": "Noord-Holland",
     "country": "NL",
+    "tax_number": "123456789",
     "email": "invoices@acme.example",
     "electronic_address": "12345678",
     "electronic_address_scheme": "0106",

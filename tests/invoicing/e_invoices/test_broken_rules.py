@@ -74,6 +74,10 @@ XRECHNUNG = (Kind.XRECHNUNG,)
 PEPPOL = (Kind.PEPPOL,)
 COMPANY, CUSTOMER, DRAFT = Place.COMPANY, Place.CUSTOMER, Place.DRAFT
 GOODS = SampleLine(rate=Rate("K"))
+# A tax of half a yen each, and so of one.
+FIVE_YEN_OF_TWO_RATES = [
+    SampleLine(rate=Rate("S", "10", name), quantity="1", unit_price=5) for name in ("A", "B")
+]
 FIRST_RATE = "00000000-0000-0000-0000-000000000000"
 # Each with the kinds of e-invoice that need it, the rule that says so, where it is mended, and how
 # it is named.
@@ -92,6 +96,19 @@ MISSING = [
         (
             "The total has more than 15 digits, which those who check e-invoices cannot add up:"
             " there is a PDF only."
+        ),
+    ),
+    (
+        sample(*FIVE_YEN_OF_TWO_RATES, currency_code="JPY", minor_unit=0),
+        *(EVERY, "BR-S-09", Place.NOWHERE),
+        "A tax is rounded by more than e-invoices allow: there is a PDF only.",
+    ),
+    (
+        sample(SampleLine(rate=Rate("S", "0.4999"))),
+        *(EVERY, "BR-CO-17", Place.NOWHERE),
+        (
+            "Those who check e-invoices take less than half a percent of tax as none: there is a"
+            " PDF only."
         ),
     ),
     (
@@ -280,6 +297,7 @@ def test_what_was_issued_before_parts_were_kept_lacks_the_countries():
 
 RATES = [
     *(STANDARD, REDUCED, UNTAXED, Rate("S", "8.875"), Rate("", "19", "Unknown")),
+    *(Rate("S", "19", "VAT of others"), Rate("S", "0.4"), Rate("S", "0.5")),
     *(Rate(category, name=category) for category in ("Z", "E", "AE", "K", "G", "O")),
 ]
 CURRENCIES = [("EUR", 2), ("USD", 2), ("JPY", 0), ("BHD", 3)]

@@ -159,3 +159,22 @@ def test_corrections_in_steps_are_valid_e_invoices(customer, lines):
     for quantities in ((3333, 10_000, None), (3333, None, 1), ()):
         credit_note = issue(make_correction(invoice, *quantities, user=person))
         check(Sample(credit_note, read_document(credit_note)))
+
+
+@pytest.mark.usefixtures("company")
+def test_a_last_correction_that_has_what_others_rounded_away_is_no_e_invoice(customer):
+    rate = TaxRateFactory.create(percentage_ten_thousandths=10 * SCALE, category="S")
+    person = make_staff(Permission.VIEW_DOCUMENT, Permission.MANAGE, Permission.FINALIZE)
+    line = line_input(tax_rate_id=rate.id, quantity=10 * SCALE, unit_price=4)
+    draft = make_draft(user=person, customer=customer, lines=(line,), currency_code="JPY")
+    invoice = issue(draft)
+    *steps, last = (
+        issue(make_correction(invoice, *quantities, user=person))
+        for quantities in ((SCALE,), (SCALE,), (SCALE,), ())
+    )
+    assert [each.tax_total for each in (*steps, last)] == [0, 0, 0, 4]
+    for each in steps:
+        check(Sample(each, read_document(each)))
+    assert [each.text for each in missing_facts(last, read_document(last), Kind.FACTUR_X)] == [
+        "A tax is rounded by more than e-invoices allow: there is a PDF only."
+    ]

@@ -91,6 +91,16 @@ SAMPLES = {
         minor_unit=0,
     ),
     "fine percentage": sample(SampleLine(rate=Rate("S", "8.875"))),
+    "half a percent": sample(SampleLine(rate=Rate("S", "0.5"))),
+    "hardly any tax": sample(SampleLine(rate=Rate("S", "0.2"))),
+    "rounded by less than a yen": sample(
+        *(
+            SampleLine(rate=Rate("S", "19", name), quantity="1", unit_price=8)
+            for name in ("A", "B")
+        ),
+        currency_code="JPY",
+        minor_unit=0,
+    ),
     "period": sample(supply_date="2026-02-01", supply_end_date="2026-02-28"),
     "delivered in the country": sample(buyer={"country": "DE"}, delivery_country="DE"),
     "delivered elsewhere": sample(delivery_country="BE"),
@@ -181,6 +191,27 @@ def test_an_e_invoice_is_valid_and_says_what_was_frozen(name):
 def test_between_germans_peppol_asks_for_what_xrechnung_does():
     xml = write_e_invoice(*SAMPLES["delivered in the country"], Kind.PEPPOL)
     assert broken_rules(xml, Rules.XRECHNUNG_UBL) == []
+
+
+def test_only_what_is_no_correction_is_taken_as_supplied_when_it_is_issued():
+    corrects = {"number": "INV-2025-0009", "issue_date": "2025-12-30"}
+    supplied = [{"supply_date": "2025-12-29"}, {}]
+    for kind in Kind:
+        correction = [
+            sample(document_type=DocumentType.CREDIT_NOTE, corrects=corrects, **told)
+            for told in supplied
+        ]
+        read = [read_back(write_e_invoice(*made, kind)) for made in (sample(), *correction)]
+        days = [each.get("BT-72") for each in read]
+        assert days == [date(2026, 3, 2), date(2025, 12, 29), None]
+
+
+def test_a_customer_without_other_numbers_is_known_by_the_tax_number():
+    document, facts = sample(buyer={"customer_number": None, "vat_number": ""})
+    for kind in Kind:
+        buyer = read_back(write_e_invoice(document, facts, kind))["BG-7"]
+        assert buyer["identifiers"] == {None: "123456789"}
+        assert "tax_identifier" not in buyer
 
 
 def test_every_term_is_where_another_program_reads_it():
