@@ -40,7 +40,8 @@ OF_MAIL: Mapping[Answer, Text] = {
 def send_test(person: Any) -> list[str]:
     """Send a test in each of the person's ways; return a sentence for each, in their language.
 
-    It takes some five seconds at most, and is done once in half a minute.
+    It takes some five seconds at most, and is done once in half a minute. Call it outside of a
+    transaction, which would be open as long.
     """
     now = timezone.now()
     if not (ways := find_ways(read_preferences(person))):
