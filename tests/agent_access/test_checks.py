@@ -281,6 +281,18 @@ def test_no_table_asks_for_a_migration_where_a_project_has_another_default_key()
     assert found == []
 
 
+def test_users_have_no_accessor_that_a_project_may_have_of_its_own() -> None:
+    accessors = [
+        (each.related_model._meta, each.get_accessor_name()) for each in User._meta.related_objects
+    ]
+    ours = [
+        (meta.app_label, name)
+        for meta, name in accessors
+        if meta.app_config.name.startswith("agent_access")
+    ]
+    assert [name for label, name in ours if not name.startswith(f"{label}_")] == []
+
+
 @pytest.mark.parametrize(
     ("base_url", "found"),
     [
