@@ -9,6 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 from django.db.models.signals import pre_migrate
 from django.test import override_settings
+from django.urls.converters import get_converters
 
 from agent_access import checks, conf
 from agent_access.passkeys.checks import check_address
@@ -291,6 +292,15 @@ def test_users_have_no_accessor_that_a_project_may_have_of_its_own() -> None:
         if meta.app_config.name.startswith("agent_access")
     ]
     assert [name for label, name in ours if not name.startswith(f"{label}_")] == []
+
+
+def test_converters_of_addresses_have_names_that_no_project_would_choose() -> None:
+    ours = [
+        name
+        for name, converter in get_converters().items()
+        if type(converter).__module__.startswith("agent_access.")
+    ]
+    assert sorted(ours) == ["agent_access_id", "agents_resource", "agents_server"]
 
 
 @pytest.mark.parametrize(
