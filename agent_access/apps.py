@@ -19,5 +19,5 @@ class AgentAccessConfig(AppConfig):
         parts.register(
             Part(name="events", rows=read_events), Part(name="receipts", rows=read_receipts)
         )
-        register_converter(IdConverter, "id")
+        register_converter(IdConverter, "agent_access_id")
         triggers.keep_installed(self, check_id="agent_access.W001")

@@ -28,7 +28,6 @@ GATE = "agent_access.gate.GateMiddleware"
 # Settings of django-ratelimit that would limit nobody, each with the value that it must have.
 COUNTING = {"RATELIMIT_ENABLE": True, "RATELIMIT_FAIL_OPEN": False}
 LOCAL_CACHES = ("locmem", "filebased", "db")
-OWN_APPS = ("agent_access", "agent_access.oauth")
 # As browsers write an address: an internationalised host in its ASCII form.
 BASE_URL = re.compile(
     r"https://(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::(?P<port>[1-9][0-9]{0,4}))?"
@@ -112,9 +111,9 @@ def check_user(**kwargs: Any) -> Found:
 @checks.register(checks.Tags.models)
 def check_transactions(**kwargs: Any) -> Found:
     """Require transactions that begin as writers on SQLite, as calls need them (ADR 2)."""
-    database = settings.DATABASES[DEFAULT_DB_ALIAS]
-    mode = str(database.get("OPTIONS", {}).get("transaction_mode")).upper()
-    if database["ENGINE"].endswith(".sqlite3") and mode not in {"IMMEDIATE", "EXCLUSIVE"}:
+    database = connections[DEFAULT_DB_ALIAS]
+    mode = str(database.settings_dict["OPTIONS"].get("transaction_mode")).upper()
+    if database.vendor == "sqlite" and mode not in {"IMMEDIATE", "EXCLUSIVE"}:
         hint = 'Set OPTIONS: {"transaction_mode": "IMMEDIATE"}.'
         yield _error("E004", "Transactions on SQLite must begin as writers.", hint)
 
@@ -131,8 +130,9 @@ def check_vendor(**kwargs: Any) -> Found:
 @checks.register(checks.Tags.models)
 def check_routers(**kwargs: Any) -> Found:
     """Require one database: a call reads and writes in one transaction, also by SQL of its own."""
-    own = [each for each in apps.get_models() if each._meta.app_config.name in OWN_APPS]
-    needed: list[type[Model]] = [*own, get_user_model(), Permission]
+    own = [each for each in apps.get_app_configs() if each.name.split(".")[0] == "agent_access"]
+    models: list[type[Model]] = [model for app in own for model in app.get_models()]
+    needed = [*models, get_user_model(), Permission]
     for model in needed:
         homes = {router.db_for_read(model), router.db_for_write(model)}
         if homes != {DEFAULT_DB_ALIAS}:

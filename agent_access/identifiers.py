@@ -22,6 +22,9 @@ def read_id(text: str) -> UUID:
 
 
 class IdConverter(UUIDConverter):
-    """An ID in the address of a page, as `<id:pk>`; Django's `<uuid:pk>` takes no capitals."""
+    """An ID in the address of a page: `<agent_access_id:pk>`.
+
+    Django's `<uuid:pk>` takes no capitals.
+    """
 
     regex = SPELLING

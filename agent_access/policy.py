@@ -112,9 +112,7 @@ class Policy:
         The queryset is filtered further, so it must not be sliced. A connection ends once its user
         is no longer among them.
         """
-        users = get_user_model()
-        people = users._default_manager.filter(is_active=True)  # noqa: SLF001  Django's public name for a swapped model's manager
-        return people.order_by(users.USERNAME_FIELD)
+        return _find_active().order_by(get_user_model().USERNAME_FIELD)
 
     def delegate_problem(self, user: Any) -> RevokedReason | None:
         """Return why nobody may act for the user, or None; by default they must be active."""
@@ -123,10 +121,11 @@ class Policy:
     def default_approver(self) -> Any | None:
         """Return who approves what the command line makes, unless it names somebody, or None.
 
-        By default the first active superuser.
+        By default the first active superuser; nobody if the user model has no such column.
         """
-        people = get_user_model()._default_manager.filter(is_active=True, is_superuser=True)  # noqa: SLF001  Django's public name for a swapped model's manager
-        return people.order_by("pk").first()
+        if not _has_column("is_superuser"):
+            return None
+        return _find_active().filter(is_superuser=True).order_by("pk").first()
 
     def sole_approver_sql(self) -> str | None:
         """Return a SELECT of the key of the only user who may approve, or None: it is for speed.
@@ -308,6 +307,16 @@ class Policy:
     def first_steps(self, *, credential: str, grants: Collection[str]) -> Sequence[ShellLines]:
         """Return lines that try a new connection, for the page that shows its credential once."""
         return ()
+
+
+def _find_active() -> QuerySet[Any]:
+    """Return the active users: all, if the user model does not store who is."""
+    people: QuerySet[Any] = get_user_model()._default_manager.all()  # noqa: SLF001  Django's public name for a swapped model's manager
+    return people.filter(is_active=True) if _has_column("is_active") else people
+
+
+def _has_column(name: str) -> bool:
+    return name in {each.name for each in get_user_model()._meta.concrete_fields}
 
 
 def _shorten(session_hash: str) -> int:

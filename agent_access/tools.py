@@ -196,10 +196,12 @@ class ToolRegistry:
         self._tools: dict[str, Tool] = {}
 
     def register(self, *tools: Tool) -> None:
-        """Add the tools; raise ImproperlyConfigured for a name that is taken."""
+        """Add the tools; raise ImproperlyConfigured for a name or an address that is taken."""
         for tool in tools:
             if tool.name in self._tools:
                 raise ImproperlyConfigured(f"{tool.name} is registered twice")
+            for other in self:
+                _require_apart(tool, other)
             self._tools[tool.name] = tool
 
     def __iter__(self) -> Iterator[Tool]:
@@ -218,6 +220,16 @@ class ToolRegistry:
     @property
     def scopes(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(tool.scope for tool in self if tool.scope))
+
+
+def _require_apart(tool: Tool, other: Tool) -> None:
+    """Raise ImproperlyConfigured if a call could be for either tool."""
+    if tool.mcp_name == other.mcp_name:
+        told = f"{tool.name} and {other.name} are both {tool.mcp_name} over MCP"
+        raise ImproperlyConfigured(told)
+    if (tool.method, tool.path) == (other.method, other.path):
+        told = f"{tool.name} and {other.name} are both {tool.method} {tool.path}"
+        raise ImproperlyConfigured(told)
 
 
 registry = ToolRegistry()

@@ -67,8 +67,10 @@ class ConnectionAdmin(OwnersModelAdmin):
             self.page("", self.changelist_view, "changelist", methods=FORM_METHODS),
             self.page("add/", self.add, "add", methods=FORM_METHODS),
             self.page("revoke/", self.revoke_chosen, "revoke", methods=FORM_METHODS),
-            self.page("<id:object_id>/", self.show_record, "change"),
-            self.page("<id:object_id>/rename/", self.rename, "rename", methods=FORM_METHODS),
+            self.page("<agent_access_id:object_id>/", self.show_record, "change"),
+            self.page(
+                "<agent_access_id:object_id>/rename/", self.rename, "rename", methods=FORM_METHODS
+            ),
         ]
 
     @override

@@ -76,7 +76,7 @@ class OwnersModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic f
     def get_urls(self) -> list[URLPattern]:
         return [
             self.page("", self.changelist_view, "changelist"),
-            self.page("<id:object_id>/", self.show_record, "change"),
+            self.page("<agent_access_id:object_id>/", self.show_record, "change"),
         ]
 
     def page(

@@ -26,7 +26,7 @@ def find_keys(word: str) -> QuerySet[Any] | list[UUID | None]:
 
     Of UUIDs the query itself, and of integers, which the columns keep otherwise, the first few.
     """
-    condition = Q()
+    condition = Q(pk__in=())  # without such a field nobody is found
     for name in text_fields():
         condition |= Q(**{f"{name}__icontains": word})
     people = get_user_model()._default_manager.filter(condition)  # noqa: SLF001  Django's public name for a swapped model's manager

@@ -44,7 +44,7 @@ class Connection(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     kind = models.CharField(max_length=16, choices=ConnectionKind)
     name = models.CharField(_("name"), max_length=NAME_LENGTH)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="connections")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     grants = models.JSONField(default=list)
     credential_digest = models.CharField(max_length=DIGEST_LENGTH, unique=True, null=True)  # noqa: DJ001  unique where present
     client_id = models.CharField(max_length=CLIENT_ID_LENGTH, blank=True, default="")

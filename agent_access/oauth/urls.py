@@ -13,8 +13,8 @@ app_name = "agent_oauth"
 urlpatterns = [
     path("oauth/register", register, name="register"),
     path(AUTHORIZE_PATH[1:], authorize, name="authorize"),
-    path("oauth/requests/<id:pk>", answer, name="access-request"),
-    path("oauth/requests/<id:pk>/state", show_state, name="access-request-state"),
+    path("oauth/requests/<agent_access_id:pk>", answer, name="access-request"),
+    path("oauth/requests/<agent_access_id:pk>/state", show_state, name="access-request-state"),
     path("oauth/token", issue_tokens, name="token"),
     path("oauth/revoke", revoke, name="revoke"),
 ]

@@ -51,12 +51,12 @@ def _compose(change: Change, address: str) -> EmailMessage:
         from_email=conf.mail_from(),
         to=[address],
         headers={"Auto-Submitted": "auto-generated"},
-        connection=get_connection(timeout=SECONDS),
     )
 
 
 def _send(mail: EmailMessage) -> None:
     try:
+        mail.connection = get_connection(timeout=SECONDS)
         mail.send()
-    except (OSError, ValueError):  # SMTP's errors are of the first kind
+    except Exception:  # each backend has errors of its own, and the change is committed
         logger.exception("A mail about a passkey could not be sent.")

@@ -17,8 +17,8 @@ urlpatterns = [
     path("passkeys/options", page(views.give_options, "POST"), name="options"),
     path("passkeys/confirm", page(views.give_confirming, "POST"), name="confirm"),
     path("passkeys/add", page(views.add, "POST"), name="add"),
-    path("passkeys/<id:pk>/rename", page(views.rename, "POST"), name="rename"),
-    path("passkeys/<id:pk>/remove", page(views.remove, "POST"), name="remove"),
+    path("passkeys/<agent_access_id:pk>/rename", page(views.rename, "POST"), name="rename"),
+    path("passkeys/<agent_access_id:pk>/remove", page(views.remove, "POST"), name="remove"),
     # For people who have not signed in.
     path(
         "passkeys/link",

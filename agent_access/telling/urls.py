@@ -13,14 +13,18 @@ urlpatterns = [
     path("notifications/choices", page(views.choose, "POST"), name="choose"),
     path("notifications/test", page(views.try_out, "POST"), name="test"),
     path("notifications/browsers", page(views.add, "POST"), name="add"),
-    path("notifications/browsers/<id:pk>/remove", page(views.forget, "POST"), name="forget"),
     path(
-        "notifications/connections/<id:pk>/mute",
+        "notifications/browsers/<agent_access_id:pk>/remove",
+        page(views.forget, "POST"),
+        name="forget",
+    ),
+    path(
+        "notifications/connections/<agent_access_id:pk>/mute",
         page(views.mute_connection, "POST"),
         name="mute",
     ),
     path(
-        "notifications/connections/<id:pk>/unmute",
+        "notifications/connections/<agent_access_id:pk>/unmute",
         page(views.unmute_connection, "POST"),
         name="unmute",
     ),

@@ -14,6 +14,7 @@ from uuid import UUID
 import orjson
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -142,6 +143,7 @@ def forget(request: HttpRequest, pk: UUID) -> HttpResponse:
     return _show_saved()
 
 
+@transaction.non_atomic_requests  # what it sends may take seconds
 @changes
 def try_out(request: HttpRequest) -> HttpResponse:
     """Send a test in each way, and show what happened."""

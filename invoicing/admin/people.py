@@ -162,9 +162,15 @@ class PersonAdmin(ConfirmedRecordAdmin):
     def get_urls(self) -> list[URLPattern]:
         guard = self.admin_site.admin_view
         own = [
-            path("<id:pk>/one-time-link", guard(self.one_time_link), name="one-time-link"),
-            path("<id:pk>/passkey-link", guard(self.passkey_link), name="passkey-link"),
-            path("<id:pk>/sign-out", guard(self.sign_out), name="sign-person-out"),
+            path(
+                "<agent_access_id:pk>/one-time-link",
+                guard(self.one_time_link),
+                name="one-time-link",
+            ),
+            path(
+                "<agent_access_id:pk>/passkey-link", guard(self.passkey_link), name="passkey-link"
+            ),
+            path("<agent_access_id:pk>/sign-out", guard(self.sign_out), name="sign-person-out"),
         ]
         return [*own, *super().get_urls()]
 

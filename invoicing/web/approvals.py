@@ -16,16 +16,22 @@ urlpatterns = [
     path("approvals", page()(views.list_approvals), name="inbox"),
     path("approvals/missed", page()(views.list_missed), name="missed"),
     path("approvals/waiting", page()(views.show_waiting_count), name="waiting"),
-    path("approvals/<id:pk>", page(methods=("GET", "POST"))(views.review), name="review"),
-    path("approvals/<id:pk>/sign", page(methods=("GET", "POST"))(views.give_options), name="sign"),
-    path("approvals/<id:pk>/version", page()(views.show_page_version), name="version"),
     path(
-        "approvals/<id:pk>/withdraw",
+        "approvals/<agent_access_id:pk>", page(methods=("GET", "POST"))(views.review), name="review"
+    ),
+    path(
+        "approvals/<agent_access_id:pk>/sign",
+        page(methods=("GET", "POST"))(views.give_options),
+        name="sign",
+    ),
+    path("approvals/<agent_access_id:pk>/version", page()(views.show_page_version), name="version"),
+    path(
+        "approvals/<agent_access_id:pk>/withdraw",
         page(methods=("GET", "POST"))(views.withdraw_approval),
         name="withdraw",
     ),
     path(
-        "approvals/connections/<id:pk>/reject",
+        "approvals/connections/<agent_access_id:pk>/reject",
         page(methods=("GET", "POST"))(views.reject_all_of),
         name="reject-all",
     ),

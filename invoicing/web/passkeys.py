@@ -55,8 +55,8 @@ urlpatterns = [
     path("account/passkeys/options", _form(views.give_options), name="options"),
     path("account/passkeys/confirm", _form(views.give_confirming), name="confirm"),
     path("account/passkeys/add", _form(views.add), name="add"),
-    path("account/passkeys/<id:pk>/rename", _form(views.rename), name="rename"),
-    path("account/passkeys/<id:pk>/remove", _form(views.remove), name="remove"),
+    path("account/passkeys/<agent_access_id:pk>/rename", _form(views.rename), name="rename"),
+    path("account/passkeys/<agent_access_id:pk>/remove", _form(views.remove), name="remove"),
     path(
         "passkeys/link",
         require_http_methods(["GET", "HEAD", "POST"])(link_views.use_link),

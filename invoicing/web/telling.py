@@ -13,14 +13,18 @@ urlpatterns = [
     path("account/notifications/choices", _form(views.choose), name="choose"),
     path("account/notifications/test", _form(views.try_out), name="test"),
     path("account/notifications/browsers", _form(views.add), name="add"),
-    path("account/notifications/browsers/<id:pk>/remove", _form(views.forget), name="forget"),
     path(
-        "account/notifications/connections/<id:pk>/mute",
+        "account/notifications/browsers/<agent_access_id:pk>/remove",
+        _form(views.forget),
+        name="forget",
+    ),
+    path(
+        "account/notifications/connections/<agent_access_id:pk>/mute",
         _form(views.mute_connection),
         name="mute",
     ),
     path(
-        "account/notifications/connections/<id:pk>/unmute",
+        "account/notifications/connections/<agent_access_id:pk>/unmute",
         _form(views.unmute_connection),
         name="unmute",
     ),

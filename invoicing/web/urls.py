@@ -65,24 +65,32 @@ urlpatterns = [
     ),
     path("documents", document_list.list_documents, name="documents"),
     path("documents/new", editor.new_draft, name="new-draft"),
-    path("documents/<id:pk>", documents.show_document, name="document"),
-    path("documents/<id:pk>/edit", editor.edit_draft, name="edit-draft"),
-    path("documents/<id:pk>/correct", corrections.correct, name="correct"),
-    path("documents/<id:pk>/change", corrections.change_correction, name="change-correction"),
-    path("documents/<id:pk>/issue", issuing.issue, name="issue"),
-    path("documents/<id:pk>/issue/sign", issuing.give_options, name="sign-issue"),
+    path("documents/<agent_access_id:pk>", documents.show_document, name="document"),
+    path("documents/<agent_access_id:pk>/edit", editor.edit_draft, name="edit-draft"),
+    path("documents/<agent_access_id:pk>/correct", corrections.correct, name="correct"),
+    path(
+        "documents/<agent_access_id:pk>/change",
+        corrections.change_correction,
+        name="change-correction",
+    ),
+    path("documents/<agent_access_id:pk>/issue", issuing.issue, name="issue"),
+    path("documents/<agent_access_id:pk>/issue/sign", issuing.give_options, name="sign-issue"),
     *(
-        path(f"documents/<id:pk>/{kind}", originals.download_of(kind), name=f"document-{kind}")
+        path(
+            f"documents/<agent_access_id:pk>/{kind}",
+            originals.download_of(kind),
+            name=f"document-{kind}",
+        )
         for kind in OriginalKind
     ),
     path("", include((approvals.urlpatterns, "agent_approvals"))),
     path("agents/activity", activity.show_activity, name="activity"),
     path("agents/activity/rows", activity.show_rows, name="activity-rows"),
     path("evidence", evidence_listing.list_evidence, name="evidence"),
-    path("evidence/<id:pk>", evidence_document.show_evidence, name="evidence-of"),
+    path("evidence/<agent_access_id:pk>", evidence_document.show_evidence, name="evidence-of"),
     *(
         path(
-            f"evidence/<id:pk>/{kind}",
+            f"evidence/<agent_access_id:pk>/{kind}",
             evidence_downloads.download_of(kind),
             name=f"evidence-{kind}",
         )
@@ -91,15 +99,19 @@ urlpatterns = [
     path("customers", customers.list_customers, name="customers"),
     path("customers/find", suggestions.find_customer, name="find-customer"),
     path("customers/new", customer_editor.new_customer, name="new-customer"),
-    path("customers/<id:pk>", customer_page.show_customer, name="customer"),
-    path("customers/<id:pk>/edit", customer_editor.edit_customer, name="edit-customer"),
+    path("customers/<agent_access_id:pk>", customer_page.show_customer, name="customer"),
+    path(
+        "customers/<agent_access_id:pk>/edit", customer_editor.edit_customer, name="edit-customer"
+    ),
     path("exports", exports.export, name="exports"),
     path("customers/import", customer_imports.upload, name="import-customers"),
-    path("customers/import/<id:pk>", customer_imports.preview, name="customer-import"),
+    path("customers/import/<agent_access_id:pk>", customer_imports.preview, name="customer-import"),
     path(
-        "customers/import/<id:pk>/left-out", customer_imports.list_problems, name="import-problems"
+        "customers/import/<agent_access_id:pk>/left-out",
+        customer_imports.list_problems,
+        name="import-problems",
     ),
     path("logos/<slug:digest>", logos.show_logo, name="logo"),
     path("people", people.list_people, name="people"),
-    path("people/<id:pk>", people.show_person, name="person"),
+    path("people/<agent_access_id:pk>", people.show_person, name="person"),
 ]

@@ -12,7 +12,7 @@ from django.db import connection as database
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from agent_access.admin import paging
+from agent_access.admin import paging, people
 from agent_access.approvals.engine import decide
 from agent_access.approvals.models import ApprovalRequest, Decision
 from agent_access.audit import OPERATOR, Origin, record_act
@@ -272,6 +272,11 @@ def test_the_audit_is_filtered_by_day_in_utc(owner_desk, company, moment, found)
     with time_machine.travel(datetime.fromisoformat(moment), tick=False):
         record_act("record:changed", OPERATOR, target=str(company.pk))
     assert actions(owner_desk, **{"from": "2030-03-02", "to": "2030-03-02"}) == found
+
+
+def test_a_search_finds_no_person_where_people_have_no_text(owner_desk, evidence, monkeypatch):
+    monkeypatch.setattr(people, "text_fields", list)
+    assert actions(owner_desk, q="colin", chain="connections") == []
 
 
 def test_the_audit_is_searched(owner_desk, evidence, delegate, colleague):

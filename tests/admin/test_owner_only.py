@@ -53,7 +53,7 @@ def paths(agent, connection, draft_body) -> dict[str, str]:
     paths = {}
     for name, path in ROUTES:
         model = "/".join(path.split("/")[2:4])
-        for converter in ("<id:object_id>", "<int:object_id>"):
+        for converter in ("<agent_access_id:object_id>", "<int:object_id>"):
             path = path.replace(converter, str(ids.get(model)))  # noqa: PLW2901  the same path, filled
         paths[name] = path.replace("<slug:name>", "access")
     return paths

@@ -1,6 +1,6 @@
 """A project may have its requests be transactions: those of agents begin their own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -8,6 +8,9 @@ from django.db import connection
 from django.urls import URLResolver, get_resolver
 
 from agent_access.models import AuditEvent, Connection, RevokedReason
+from agent_access.telling import trying
+from agent_access.telling.models import Preferences
+from agent_access.telling.sending import Answer
 from invoicing.models import Document, User
 
 # As a server answers: outside of any transaction of the test.
@@ -30,6 +33,24 @@ def test_a_connection_that_has_to_end_has_ended_though_the_call_is_refused(agent
     User.objects.filter(pk=connection.user_id).update(is_active=False)
     assert agent.request("GET", "/api/v1/tools").status == 401
     assert Connection.objects.get().revoked_reason == RevokedReason.USER_DEACTIVATED
+
+
+@pytest.mark.parametrize("place", ["/notifications/test", "/account/notifications/test"])
+def test_a_test_of_notifications_is_sent_outside_of_a_transaction(
+    sign_in, delegate, settings, monkeypatch, place
+):
+    settings.ROOT_URLCONF = "tests.telling.host_urls"
+    settings.AGENT_ACCESS |= {"MAIL_FROM": "Invoices <invoices@company.example>"}
+    Preferences.objects.create(person=delegate, by_mail=True)
+    is_atomic = []
+
+    def make_sending(*args: Any, **kwargs: Any) -> Callable[[], Answer]:
+        is_atomic.append(connection.in_atomic_block)
+        return lambda: Answer.SENT
+
+    monkeypatch.setattr(trying, "make_sending", make_sending)
+    assert "Mail: sent." in sign_in(delegate).post(place).text
+    assert is_atomic == [False]
 
 
 OURS = ("api/v1", "^api/v1", "mcp", "^mcp", "oauth/", ".well-known/", "admin/agent_")

@@ -9,6 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
 from django.db.models.signals import pre_migrate
 from django.test import override_settings
+from django.urls.converters import get_converters
 
 from agent_access import checks, conf
 from agent_access.passkeys.checks import check_address
@@ -134,22 +135,27 @@ def test_what_a_project_lacks_is_an_error(monkeypatch, check, name, wrong, found
     assert identifiers(check()) == [f"agent_access.{each}" for each in found]
 
 
+SPATIAL = "django.contrib.gis.db.backends.spatialite"
+
+
 @pytest.mark.parametrize(
-    ("changes", "found"),
+    ("vendor", "changes", "found"),
     [
-        ({}, []),
-        ({"ATOMIC_REQUESTS": True}, []),
-        ({"OPTIONS": {}}, ["agent_access.E004"]),
-        ({"OPTIONS": {"transaction_mode": "DEFERRED"}}, ["agent_access.E004"]),
-        ({"OPTIONS": {"transaction_mode": "exclusive"}}, []),
-        ({"ENGINE": "django.db.backends.postgresql", "OPTIONS": {}}, []),
+        ("sqlite", {}, []),
+        ("sqlite", {"ATOMIC_REQUESTS": True}, []),
+        ("sqlite", {"OPTIONS": {}}, ["agent_access.E004"]),
+        ("sqlite", {"OPTIONS": {"transaction_mode": "DEFERRED"}}, ["agent_access.E004"]),
+        ("sqlite", {"OPTIONS": {"transaction_mode": "exclusive"}}, []),
+        ("sqlite", {"ENGINE": SPATIAL, "OPTIONS": {}}, ["agent_access.E004"]),
+        ("postgresql", {"OPTIONS": {}}, []),
     ],
 )
-def test_transactions_that_a_call_cannot_use_are_an_error(monkeypatch, changes, found):
+def test_transactions_that_a_call_cannot_use_are_an_error(monkeypatch, vendor, changes, found):
+    database = connections["default"]
+    monkeypatch.setattr(type(database), "vendor", vendor)
     options = {"transaction_mode": "IMMEDIATE"}
-    sqlite = {"ENGINE": "django.db.backends.sqlite3", "OPTIONS": options}
-    project = SimpleNamespace(DATABASES={"default": sqlite | changes})
-    monkeypatch.setattr("agent_access.checks.settings", project)
+    for name, value in ({"OPTIONS": options} | changes).items():
+        monkeypatch.setitem(database.settings_dict, name, value)
     assert identifiers(checks.check_transactions()) == found
 
 
@@ -253,7 +259,15 @@ def test_models_that_are_not_in_the_default_database_are_an_error(settings):
     assert (found.id, found.msg.split()[0]) == ("agent_access.E011", "invoices.User")
     settings.DATABASE_ROUTERS = [f"{__name__}.Replica"]
     told = [each.msg.split()[0] for each in checks.check_routers()]
-    assert {"agent_access.Connection", "agent_oauth.Grant", "invoices.User"} <= {*told}
+    ours = [each for each in apps.get_models() if each.__module__.startswith("agent_access.")]
+    assert {each._meta.app_label for each in ours} == {
+        "agent_access",
+        "agent_approvals",
+        "agent_oauth",
+        "agent_passkeys",
+        "agent_telling",
+    }
+    assert {*(each._meta.label for each in ours), "invoices.User"} <= {*told}
 
 
 def test_a_misspelt_setting_is_an_error_that_names_the_right_ones(settings):
@@ -279,6 +293,27 @@ def test_no_table_asks_for_a_migration_where_a_project_has_another_default_key()
     ]
     assert len(ours) > 3
     assert found == []
+
+
+def test_users_have_no_accessor_that_a_project_may_have_of_its_own() -> None:
+    accessors = [
+        (each.related_model._meta, each.get_accessor_name()) for each in User._meta.related_objects
+    ]
+    ours = [
+        (meta.app_label, name)
+        for meta, name in accessors
+        if meta.app_config.name.startswith("agent_access")
+    ]
+    assert [name for label, name in ours if not name.startswith(f"{label}_")] == []
+
+
+def test_converters_of_addresses_have_names_that_no_project_would_choose() -> None:
+    ours = [
+        name
+        for name, converter in get_converters().items()
+        if type(converter).__module__.startswith("agent_access.")
+    ]
+    assert sorted(ours) == ["agent_access_id", "agents_resource", "agents_server"]
 
 
 @pytest.mark.parametrize(

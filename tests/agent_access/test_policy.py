@@ -1,14 +1,17 @@
 """What a project decides about agents: who approves, for whom, and until when."""
 
 from io import StringIO
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from django.contrib.auth.models import AbstractBaseUser
 from django.core.management import CommandError, call_command
+from django.db import models
 from django.db.models import QuerySet
+from django.test.utils import isolate_apps
 from typing_extensions import override
 
-from agent_access import callers, conf
+from agent_access import callers, conf, policy
 from agent_access.connections import (
     ConnectionNotAllowedError,
     ConnectionRequest,
@@ -143,6 +146,21 @@ def test_a_connection_outlives_another_secret_key_as_long_as_sessions_do(
     settings.SECRET_KEY_FALLBACKS = []
     assert status_of(agent) == 401
     assert reason_of(connection) == RevokedReason.SESSIONS_ENDED
+
+
+@isolate_apps()
+def test_users_without_columns_of_django_are_all_active_and_none_is_a_superuser(monkeypatch):
+    class Person(AbstractBaseUser):
+        name = models.CharField(max_length=10)
+        USERNAME_FIELD = "name"
+        objects: ClassVar[Any] = models.Manager()
+
+        class Meta:
+            app_label = "people"
+
+    monkeypatch.setattr(policy, "get_user_model", lambda: Person)
+    assert str(Policy().delegates(Person()).query) == str(Person.objects.order_by("name").query)
+    assert Policy().default_approver() is None
 
 
 def test_by_default_a_scope_is_described_by_its_tools():

@@ -51,10 +51,10 @@ class Outer(ToolInput):
 def test_tools_are_kept_once_in_the_order_of_their_registration_and_so_are_their_modules():
     registry = ToolRegistry()
     tools = [
-        make_tool("b.b", module="two", scope="two:read"),
-        make_tool("a.a", module="one", scope="one:read"),
-        make_tool("c.c", module="two", scope="two:read"),
-        make_tool("d.d", module=None, scope=None),
+        make_tool("b.b", path="/b", module="two", scope="two:read"),
+        make_tool("a.a", path="/a", module="one", scope="one:read"),
+        make_tool("c.c", path="/c", module="two", scope="two:read"),
+        make_tool("d.d", path="/d", module=None, scope=None),
     ]
     registry.register(*tools[:2])
     registry.register(*tools[2:])
@@ -63,6 +63,27 @@ def test_tools_are_kept_once_in_the_order_of_their_registration_and_so_are_their
     assert list(registry) == tools
     assert (registry.find("a.a"), registry.find("a.b")) == (tools[1], None)
     assert (registry.modules, registry.scopes) == (("two", "one"), ("two:read", "one:read"))
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (
+            {"name": "old.notes_read", "path": "/old"},
+            "old.notes_read and old_notes.read are both old_notes_read over MCP",
+        ),
+        ({"name": "notes.list"}, "notes.list and old_notes.read are both GET /notes"),
+    ],
+    ids=["a name over MCP", "an address"],
+)
+def test_two_tools_that_one_call_could_be_for_are_refused(other, told):
+    registry = ToolRegistry()
+    registry.register(make_tool("old_notes.read"), make_tool("notes.write", method="POST"))
+    before = list(registry)
+    with pytest.raises(ImproperlyConfigured) as refusal:
+        registry.register(make_tool(**other))
+    assert str(refusal.value) == told
+    assert list(registry) == before
 
 
 NO_NAMES = ["", "notes", "notes.", "Notes.read", "notes.read.all", "notes-x.read", "a.b\n"]

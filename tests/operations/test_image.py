@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+import yaml
 
 from config.environment import PROJECT_FOLDER
 from tests.ports import free_port
@@ -237,3 +238,13 @@ def test_the_log_of_every_container_has_a_bound():
     assert len(blocks) == 5
     held = re.compile(r"^    (logging: \*bounded|<<: \*service)$", re.MULTILINE)
     assert [block for block in blocks if not held.search(block)] == []
+
+
+def test_whatever_runs_the_image_and_serves_nothing_is_not_checked_for_health():
+    services = yaml.safe_load(COMPOSE)["services"]
+    ours = {name: each for name, each in services.items() if "build" in each}
+    serving = [name for name, each in ours.items() if "command" not in each]
+    checked = [name for name, each in ours.items() if "healthcheck" not in each]
+    assert (sorted(ours), serving, checked) == (["deliver", "migrate", "web"], ["web"], ["web"])
+    unchecked = [each["healthcheck"] for each in ours.values() if "healthcheck" in each]
+    assert unchecked == [{"disable": True}] * 2

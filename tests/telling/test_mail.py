@@ -116,3 +116,17 @@ def test_without_a_way_there_is_nothing_to_test(delegate, push_on, by_mail):
     delegate.email = ""
     delegate.save()
     assert send_test(delegate) == ["There is nothing to test: add this browser, or choose mail."]
+
+
+class RejectedByApiError(Exception):
+    """An error as the backends of HTTP APIs have: neither of SMTP nor of the network."""
+
+
+@pytest.mark.usefixtures("by_mail")
+def test_a_test_that_a_mail_backend_fails_in_its_own_way_is_told_and_logged_without_addresses(
+    delegate, monkeypatch, caplog
+):
+    error = RejectedByApiError(f"{delegate.email} is not accepted")
+    monkeypatch.setattr(mail.EmailMessage, "send", Mock(side_effect=error))
+    assert send_test(delegate) == ["Mail: the mail server could not be reached."]
+    assert caplog.messages == ["A test could not be sent: RejectedByApiError."]

@@ -38,4 +38,5 @@ OPEN = {
 
 def path_of(route: URLPattern, pk: object) -> str:
     """Return the address of a page, about the record with this ID if it is about one."""
-    return "/" + str(route.pattern).replace("<id:pk>", str(pk)).replace("<slug:digest>", "a" * 64)
+    path = str(route.pattern).replace("<agent_access_id:pk>", str(pk))
+    return "/" + path.replace("<slug:digest>", "a" * 64)

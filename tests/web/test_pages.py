@@ -38,14 +38,14 @@ def test_an_id_in_capitals_leads_to_the_same_page_and_no_other_form_to_any(subte
     for route in all_pages():
         path = "/" + str(route.pattern)
         assert "<uuid:" not in path  # Django's own takes no capitals
-        if "<id:pk>" not in path:
+        if "<agent_access_id:pk>" not in path:
             continue
         with subtests.test(path=path):
-            found = resolve(path.replace("<id:pk>", str(known).upper()))
+            found = resolve(path.replace("<agent_access_id:pk>", str(known).upper()))
             assert (found.url_name, found.kwargs) == (route.name, {"pk": known})
             for form in (known.hex, f"urn:uuid:{known}", f"{{{known}}}", f"{known}0"):
                 with pytest.raises(Resolver404):
-                    resolve(path.replace("<id:pk>", form))
+                    resolve(path.replace("<agent_access_id:pk>", form))
 
 
 @pytest.mark.parametrize("route", all_pages(), ids=name_of)

@@ -3,9 +3,11 @@
 import logging
 from functools import partial
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.core import mail
+from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 from redis.exceptions import ConnectionError as RedisConnectionError
 
@@ -382,14 +384,26 @@ def test_each_change_is_told_by_mail(settings, desk, soft, kept, person, owner):
     assert told(person) == SUBJECTS["recovered"]
 
 
+class RejectedByApiError(Exception):
+    """An error as the mail backends of HTTP APIs have: neither of SMTP nor of the network."""
+
+
 @pytest.mark.django_db(transaction=True)
-def test_a_mail_server_that_fails_undoes_nothing(settings, desk, soft, person, monkeypatch, caplog):
+@pytest.mark.parametrize(
+    "failure",
+    [
+        ("django.core.mail.EmailMessage.send", OSError),
+        ("django.core.mail.EmailMessage.send", RejectedByApiError),
+        ("agent_access.passkeys.mails.get_connection", ImproperlyConfigured),
+    ],
+)
+def test_a_mail_server_that_fails_undoes_nothing(  # noqa: PLR0917  fixtures
+    settings, desk, soft, person, monkeypatch, caplog, failure
+):
+    name, error = failure
     settings.AGENT_ACCESS |= {"MAIL_FROM": "Invoices <invoices@company.example>"}
 
-    def fail(_mail: object) -> None:
-        raise OSError
-
-    monkeypatch.setattr("django.core.mail.EmailMessage.send", fail)
+    monkeypatch.setattr(name, Mock(side_effect=error))
     assert desk.post(f"{PAGE}/add", fill(desk, soft)).status_code == 302
     assert names_of(person) == ["Soft passkey", "Phone"]
     assert "A mail about a passkey could not be sent." in caplog.text
