@@ -99,7 +99,7 @@ class _Request(WSGIRequest):
     @override
     def parse_file_upload(self, META: Mapping[str, Any], post_data: Any) -> Any:
         """Return the fields and files of a form in parts; none if it broke off, as for `body`."""
-        counted = _Counted(post_data)
+        counted: Any = _Counted(post_data)
         parsed = super().parse_file_upload(META, counted)
         return parsed if self._is_whole(counted.size) else (QueryDict(), MultiValueDict())
 

@@ -1,7 +1,7 @@
 """Customers in a real browser: by keyboard alone, on a phone, and without scripts."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from invoicing.access import Permission
 from invoicing.models import Customer, User
@@ -58,7 +58,12 @@ def test_only_a_box_that_was_ticked_or_unticked_asks_before_it_is_left(open_page
     administrator = make_administrator("view_customer", "view_all_customers", "change_customer")
     page = open_page(f"/customers/{busy.id}/edit", administrator)
     asked: list[str] = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+
+    def leave(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", leave)
     page.get_by_role("link", name="Customers", exact=True).first.click()
     expect(page.get_by_role("heading", name="Customers")).to_be_visible()
     assert asked == []
