@@ -131,8 +131,8 @@ def check_vendor(**kwargs: Any) -> Found:
 def check_routers(**kwargs: Any) -> Found:
     """Require one database: a call reads and writes in one transaction, also by SQL of its own."""
     own = [each for each in apps.get_app_configs() if each.name.split(".")[0] == "agent_access"]
-    models: list[type[Model]] = [model for app in own for model in app.get_models()]
-    needed = [*models, get_user_model(), Permission]
+    needed: list[type[Model]] = [model for app in own for model in app.get_models()]
+    needed += [get_user_model(), Permission]
     for model in needed:
         homes = {router.db_for_read(model), router.db_for_write(model)}
         if homes != {DEFAULT_DB_ALIAS}:

@@ -304,7 +304,7 @@ def test_users_have_no_accessor_that_a_project_may_have_of_its_own() -> None:
         for meta, name in accessors
         if meta.app_config.name.startswith("agent_access")
     ]
-    assert [name for label, name in ours if not name.startswith(f"{label}_")] == []
+    assert [name for label, name in ours if not str(name).startswith(f"{label}_")] == []
 
 
 def test_converters_of_addresses_have_names_that_no_project_would_choose() -> None:

@@ -195,7 +195,7 @@ def test_between_germans_peppol_asks_for_what_xrechnung_does():
 
 def test_only_what_is_no_correction_is_taken_as_supplied_when_it_is_issued():
     corrects = {"number": "INV-2025-0009", "issue_date": "2025-12-30"}
-    supplied = [{"supply_date": "2025-12-29"}, {}]
+    supplied: list[Any] = [{"supply_date": "2025-12-29"}, {}]
     for kind in Kind:
         correction = [
             sample(document_type=DocumentType.CREDIT_NOTE, corrects=corrects, **told)
