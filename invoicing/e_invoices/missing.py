@@ -223,12 +223,12 @@ def _of_supply(invoice: Invoice) -> Iterator[Missing]:
     if not invoice.delivery_address.country:
         yield _missing(
             Place.DRAFT,
-            gettext_noop("The country of delivery is missing: goods go to another country.")
-            if invoice.kind is not Kind.XRECHNUNG
-            else gettext_noop(
+            gettext_noop(
                 "The country of delivery is missing, or is not that of the customer's address:"
-                " an XRechnung names the whole address of delivery."
-            ),
+                " by German rules an e-invoice names the whole address of delivery."
+            )
+            if is_german(invoice.kind, invoice.seller.address, invoice.buyer.address)
+            else gettext_noop("The country of delivery is missing: goods go to another country."),
         )
 
 

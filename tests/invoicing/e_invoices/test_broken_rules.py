@@ -216,8 +216,16 @@ MISSING = [
         sample(GOODS, **SUPPLY_OF_GOODS | {"delivery_country": "BE"}),
         *(XRECHNUNG, "BR-IC-12", DRAFT),
         (
-            "The country of delivery is missing, or is not that of the customer's address: an"
-            " XRechnung names the whole address of delivery."
+            "The country of delivery is missing, or is not that of the customer's address: by"
+            " German rules an e-invoice names the whole address of delivery."
+        ),
+    ),
+    (
+        sample(GOODS, buyer=GERMAN, **SUPPLY_OF_GOODS | {"delivery_country": "BE"}),
+        *((Kind.XRECHNUNG, Kind.PEPPOL), "BR-IC-12", DRAFT),
+        (
+            "The country of delivery is missing, or is not that of the customer's address: by"
+            " German rules an e-invoice names the whole address of delivery."
         ),
     ),
     (
