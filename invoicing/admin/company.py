@@ -51,6 +51,8 @@ WATCHED_AMOUNTS = _(
 )
 MISTYPED_AMOUNT = _("“%(line)s”: write a currency and an amount, such as EUR 10000.00.")
 AMOUNT_TWICE = _("“%(line)s”: the currency has an amount already.")
+# What nearly all currencies have.
+WITHDRAWN_DECIMALS = 2
 # Longer than the numbers, with room for spaces and hyphens that people type.
 TYPED_LENGTH = 60
 
@@ -78,9 +80,17 @@ class WatchedAmountsField(forms.CharField):
 
 def _write_amounts(amounts: Mapping[str, int]) -> str:
     return "\n".join(
-        f"{code} {format_typed(amount, decimals=minor_unit(code))}"
+        f"{code} {format_typed(amount, decimals=_decimals_of(code))}"
         for code, amount in amounts.items()
     )
+
+
+def _decimals_of(code: str) -> int:
+    """Return the decimals of a currency: two of one that was withdrawn after it was saved."""
+    try:
+        return minor_unit(code)
+    except UnknownCurrencyError:
+        return WITHDRAWN_DECIMALS
 
 
 def _read_amount(line: str) -> tuple[str, int]:

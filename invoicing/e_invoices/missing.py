@@ -28,6 +28,8 @@ from invoicing.models.taxes import TaxCategory
 DECIMALS = 2
 # As many as a binary floating-point number holds exactly.
 DIGITS = 15
+# Currencies that the list of BR-CL-04 and BR-CL-05 lacks: the dobra of 2018. Factur-X has it.
+_UNLISTED_CURRENCIES = {"STN"}
 # By how much a tax must differ less from what its amount and its percentage come to, in major units
 # (BR-S-09, BR-CO-17).
 _ROUNDING = 1
@@ -118,6 +120,13 @@ def _of_amounts(invoice: Invoice) -> Iterator[Missing]:
                 " add up: there is a PDF only."
             ),
             digits=DIGITS,
+        )
+    used = {invoice.currency_code, invoice.tax_currency_code}
+    if invoice.kind is not Kind.FACTUR_X and (unlisted := used & _UNLISTED_CURRENCIES):
+        yield _missing(
+            Place.NOWHERE,
+            gettext_noop("Those who check such e-invoices do not know the currency %(currency)s."),
+            currency=min(unlisted),
         )
     taxed = [tax for tax in invoice.taxes if tax.category == TaxCategory.STANDARD]
     if any(_deviation(tax) >= _ROUNDING for tax in taxed):
@@ -214,12 +223,12 @@ def _of_supply(invoice: Invoice) -> Iterator[Missing]:
     if not invoice.delivery_address.country:
         yield _missing(
             Place.DRAFT,
-            gettext_noop("The country of delivery is missing: goods go to another country.")
-            if invoice.kind is not Kind.XRECHNUNG
-            else gettext_noop(
+            gettext_noop(
                 "The country of delivery is missing, or is not that of the customer's address:"
-                " an XRechnung names the whole address of delivery."
-            ),
+                " by German rules an e-invoice names the whole address of delivery."
+            )
+            if is_german(invoice.kind, invoice.seller.address, invoice.buyer.address)
+            else gettext_noop("The country of delivery is missing: goods go to another country."),
         )
 
 

@@ -22,6 +22,8 @@ SLACK = Decimal("0.02")
 EMAIL_SCHEME = "EM"
 # Prefixes of VAT numbers that are no countries of ISO 3166: Greece and Northern Ireland.
 _OTHER_PREFIXES = {"EL", "XI"}
+# Kosovo and South Sudan, which the list of BR-CO-09 lacks.
+_NO_PREFIXES = {"XK", "SS"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,4 +168,4 @@ class Invoice:
 def has_prefix(vat_number: str) -> bool:
     """Return whether a VAT number begins with its country, as BR-CO-09 wants."""
     prefix = vat_number[:2]
-    return is_country(prefix) or prefix in _OTHER_PREFIXES
+    return (is_country(prefix) and prefix not in _NO_PREFIXES) or prefix in _OTHER_PREFIXES

@@ -231,7 +231,7 @@ def _write_amounts(document: Document, shares: list[int]) -> list[_Cells] | Prob
     """Return the cells of these amounts, whose sum is the document's total to the cent.
 
     An amount in another currency comes with its value in euros. If the format cannot write it, its
-    value in euros is booked, and it is noted.
+    value in euros is booked, and it is noted. Without cells is what comes to less than a cent.
     """
     euros = _convert(document, shares)
     if euros is None:
@@ -261,6 +261,8 @@ def _write_amounts(document: Document, shares: list[int]) -> list[_Cells] | Prob
             columns.BASE_AMOUNT: _write_number(value, _DECIMALS),
             columns.BASE: BASE_CURRENCY,
         }
+        if value
+        else {}
         for each, value in zip(cents, euros, strict=True)
     ]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import prefetch_related_objects
 
+from invoicing.errors import UnknownCurrencyError
 from invoicing.models import Company, Customer, Document, Line, TaxRate, TaxRow
 from invoicing.models.documents import TOTALS
 from invoicing.money import ExchangeRate, Money, convert, minor_unit
@@ -189,7 +190,10 @@ def _national(document: Document, currency_code: str) -> Facts:
     """Return the tax in the currency in which it is declared, if a rate for it is set."""
     if not document.exchange_rate_millionths or currency_code in {"", document.currency_code}:
         return {}
-    decimals = minor_unit(currency_code)
+    try:
+        decimals = minor_unit(currency_code)
+    except UnknownCurrencyError:  # withdrawn since the company chose it
+        return {}
     rate = ExchangeRate(document.exchange_rate_millionths, document.exchange_rate_base)
     tax = Money(document.tax_total, document.currency_code, document.minor_unit)
     converted = convert(tax, rate, currency_code, decimals)

@@ -186,6 +186,18 @@ def test_who_may_only_look_reads_the_amounts_as_they_were_typed(sign_in, company
     assert shown_of(reader.get(url_of(company)))["watched_from"] == "EUR 10000.50"
 
 
+def test_an_amount_in_a_withdrawn_currency_is_shown_until_it_is_removed(desk, company):
+    Company.objects.update(watched_amounts={"EUR": 1000050, "BGN": 1955830})
+    kept = "EUR 10000.50\nBGN 19558.30"
+    assert form_of(desk.get(url_of(company)))["watched_amounts"] == kept
+    assert refused(lambda: save(desk, company, watched_amounts=kept)) == {
+        "watched_amounts": ["“BGN 19558.30”: write a currency and an amount, such as EUR 10000.00."]
+    }
+    assert_saved(save(desk, company, watched_amounts="EUR 10000.50"))
+    company.refresh_from_db()
+    assert company.watched_amounts == {"EUR": 1000050}
+
+
 def test_a_customer_can_always_be_warned_of(desk, customer):
     assert_saved(save(desk, customer, is_watched="on"))
     customer.refresh_from_db()

@@ -166,6 +166,16 @@ def test_tax_in_another_currency_is_said_in_that_of_the_company_with_the_rate(re
     assert paper_of(reader, invoice).endswith(said)
 
 
+def test_tax_is_not_said_in_a_currency_that_was_withdrawn_after_the_company_chose_it(
+    reader, customer
+):
+    Company.objects.update(national_currency="BGN")
+    lines = (line_input(tax_rate_id=TaxRateFactory.create().id),)
+    people = {"exchange_rate_millionths": 1_666_000, "exchange_rate_base": "USD"}
+    invoice = issue(customer, people=people, lines=lines, currency_code="USD")
+    assert paper_of(reader, invoice).endswith("Total $119.00")
+
+
 def test_a_credit_note_names_what_it_corrects_and_why_and_asks_for_no_payment(reader, customer):
     original = issue(customer, language="de")
     draft = make_correction(original, reason="Zu viel berechnet")

@@ -99,6 +99,16 @@ MISSING = [
         ),
     ),
     (
+        sample(currency_code="STN"),
+        *((Kind.XRECHNUNG, Kind.PEPPOL), "BR-CL-04", Place.NOWHERE),
+        "Those who check such e-invoices do not know the currency STN.",
+    ),
+    (
+        sample(national_currency="STN", national_minor_unit=2, national_tax_total=3251),
+        *((Kind.XRECHNUNG, Kind.PEPPOL), "BR-CL-05", Place.NOWHERE),
+        "Those who check such e-invoices do not know the currency STN.",
+    ),
+    (
         sample(*FIVE_YEN_OF_TWO_RATES, currency_code="JPY", minor_unit=0),
         *(EVERY, "BR-S-09", Place.NOWHERE),
         "A tax is rounded by more than e-invoices allow: there is a PDF only.",
@@ -183,6 +193,16 @@ MISSING = [
         "The VAT number of the customer must begin with the two capital letters of its country.",
     ),
     (
+        sample(buyer={"vat_number": "XK810123456"}),
+        *(EVERY, "BR-CO-09", CUSTOMER),
+        "The VAT number of the customer must begin with the two capital letters of its country.",
+    ),
+    (
+        sample(seller={"vat_number": "SS123456789"}),
+        *((Kind.FACTUR_X, Kind.XRECHNUNG), "BR-CO-09", COMPANY),
+        "The VAT number of your company must begin with the two capital letters of its country.",
+    ),
+    (
         sample(GOODS, delivery_country="NL"),
         *(EVERY, "BR-IC-11", DRAFT),
         "The date of supply is missing: goods go to another country.",
@@ -196,8 +216,16 @@ MISSING = [
         sample(GOODS, **SUPPLY_OF_GOODS | {"delivery_country": "BE"}),
         *(XRECHNUNG, "BR-IC-12", DRAFT),
         (
-            "The country of delivery is missing, or is not that of the customer's address: an"
-            " XRechnung names the whole address of delivery."
+            "The country of delivery is missing, or is not that of the customer's address: by"
+            " German rules an e-invoice names the whole address of delivery."
+        ),
+    ),
+    (
+        sample(GOODS, buyer=GERMAN, **SUPPLY_OF_GOODS | {"delivery_country": "BE"}),
+        *((Kind.XRECHNUNG, Kind.PEPPOL), "BR-IC-12", DRAFT),
+        (
+            "The country of delivery is missing, or is not that of the customer's address: by"
+            " German rules an e-invoice names the whole address of delivery."
         ),
     ),
     (

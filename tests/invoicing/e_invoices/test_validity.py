@@ -107,7 +107,7 @@ SAMPLES = {
     "large": sample(SampleLine(quantity="99999.9999", unit_price=999_999_999)),
     "100 lines": sample(*(SampleLine(rate=(STANDARD, REDUCED)[n % 2]) for n in range(100))),
     "every unit": sample(*(SampleLine(unit=words.split()[0]) for words in _WORDS.values())),
-    "Kosovo": sample(buyer={"country": "XK", "vat_number": ""}),
+    "Kosovo": sample(buyer={"country": "XK", "vat_number": "XK810123456"}),
     "a number that is no VAT identifier": sample(
         buyer={"country": "JP", "vat_number": "T9005062680752"}
     ),
@@ -186,6 +186,11 @@ def test_a_published_invoice_is_valid_and_comes_to_its_published_total(invoice):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_an_e_invoice_is_valid_and_says_what_was_frozen(name):
     check(SAMPLES[name])
+
+
+def test_factur_x_knows_a_currency_that_the_other_kinds_do_not():
+    xml = write_e_invoice(*sample(currency_code="STN"), Kind.FACTUR_X)
+    assert broken_rules(xml, *RULES[Kind.FACTUR_X]) == []
 
 
 def test_between_germans_peppol_asks_for_what_xrechnung_does():

@@ -174,6 +174,11 @@ def test_another_currency_is_booked_with_its_rate_or_in_euros(
     assert (str(each.amount), each.currency, each.rate, base, each.note) == told
 
 
+def test_what_comes_to_less_than_a_cent_is_not_booked(desk, delegate, datev, buyer):
+    issue(delegate, buyer, None, price=1, currency_code="KRW", rate=(1_600_000_000, "EUR"))
+    assert bookings(desk) == []
+
+
 def test_what_has_no_total_is_not_booked_and_a_vat_number_goes_with_what_goes_to_europe(
     desk, delegate, datev, buyer
 ):
