@@ -93,7 +93,7 @@ def fill(path: str, pk: object) -> str:
     path = path.replace("<slug:digest>", "a" * 64).replace("<slug:name>", "access")
     path = path.replace("(?P<app_label>invoices|agent_access|agent_oauth)/$", "invoices/")
     path = path.replace("(?P<url>.*)$", "nothing")
-    return re.sub(r"<int:\w+>", "1", re.sub(r"<(?:id|path):\w+>", str(pk), path))
+    return re.sub(r"<int:\w+>", "1", re.sub(r"<(?:agent_access_id|path):\w+>", str(pk), path))
 
 
 def pages() -> list[tuple[str, str]]:
