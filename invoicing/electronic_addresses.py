@@ -4,12 +4,17 @@ The codes are those of the EAS code list of EN 16931 (Electronic Address Scheme)
 of the official validation rules knows them (30 March 2026), without those for transport alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from stdnum import ean
+from stdnum.au import abn
+from stdnum.be import vat as enterprise_number
 from stdnum.de import leitweg
+from stdnum.no import orgnr as norwegian
+from stdnum.se import orgnr as swedish
 
 from invoicing.languages import name_of_country, page_language
 from invoicing.vat_numbers import compact_vat_number, country_of_vat_number
@@ -102,6 +107,17 @@ _NATIONAL: Mapping[str, Mapping[str, str | Promise]] = {
     "US": {"9959": _("employer identification number (EIN)")},
 }
 
+# Numbers of which Peppol wants the digits alone and the check digits right (PEPPOL-COMMON-R040,
+# R041, R043, R049 and R050).
+_CHECKS: Mapping[str, Callable[[str], bool]] = {
+    "0007": swedish.is_valid,
+    "0088": ean.is_valid,
+    "0151": abn.is_valid,
+    "0192": norwegian.is_valid,
+    "0208": enterprise_number.is_valid,
+}
+_BELGIAN, _BELGIAN_DIGITS = "0208", 10
+
 
 def schemes() -> Mapping[str, str]:
     """Return each scheme in words of the page's language, by code."""
@@ -131,3 +147,11 @@ def propose_addresses(*, email: str, vat_number: str, country: str) -> Mapping[s
 def is_leitweg_id(text: str) -> bool:
     """Return whether it has the form and the check digits of a Leitweg-ID."""
     return bool(leitweg.is_valid(text))
+
+
+def is_number_of_scheme(text: str, scheme: str) -> bool:
+    """Return whether it has the digits and check digits that Peppol wants of such a number."""
+    if not (check := _CHECKS.get(scheme)):
+        return True
+    is_complete = scheme != _BELGIAN or len(text) == _BELGIAN_DIGITS
+    return text.isascii() and text.isdecimal() and is_complete and bool(check(text))

@@ -18,10 +18,12 @@ from invoicing.e_invoices.terms import (
     Address,
     Invoice,
     Line,
+    Party,
     Tax,
     has_prefix,
     is_german,
 )
+from invoicing.electronic_addresses import is_number_of_scheme
 from invoicing.models.taxes import TaxCategory
 
 # EN 16931 allows no more in an amount (BR-DEC-...).
@@ -95,7 +97,7 @@ def find_missing(invoice: Invoice) -> list[Missing]:
     found = [*_of_taxes(invoice), *_of_parties(invoice), *_of_vat_numbers(invoice)]
     found += _of_supply(invoice)
     if invoice.kind is Kind.PEPPOL:
-        found += _of_peppol(invoice)
+        found += [*_of_peppol(invoice), *_of_digits(invoice)]
     if is_german(invoice.kind, invoice.seller.address, invoice.buyer.address):
         found += _of_xrechnung(invoice)
     return list(dict.fromkeys(found))
@@ -256,7 +258,6 @@ def _of_peppol(invoice: Invoice) -> Iterator[Missing]:
                 " network."
             ),
         )
-
     # R120
     for line in invoice.lines:
         if abs(_rounding(line)) > SLACK:
@@ -270,6 +271,24 @@ def _of_peppol(invoice: Invoice) -> Iterator[Missing]:
                 amount=SLACK,
                 currency=invoice.currency_code,
             )
+
+
+def _of_digits(invoice: Invoice) -> Iterator[Missing]:
+    """Yield what PEPPOL-COMMON-R040 to R050 ask for."""
+    if not _has_its_digits(invoice.seller):
+        yield _missing(
+            Place.COMPANY,
+            gettext_noop("The electronic address of your company has a mistake in its digits."),
+        )
+    if not _has_its_digits(invoice.buyer):
+        yield _missing(
+            Place.CUSTOMER,
+            gettext_noop("The electronic address of the customer has a mistake in its digits."),
+        )
+
+
+def _has_its_digits(party: Party) -> bool:
+    return is_number_of_scheme(party.electronic_address, party.electronic_address_scheme)
 
 
 def _rounding(line: Line) -> Decimal:

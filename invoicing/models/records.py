@@ -8,7 +8,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import override
 
-from invoicing.electronic_addresses import LEITWEG_ID, is_leitweg_id
+from invoicing.electronic_addresses import LEITWEG_ID, is_leitweg_id, is_number_of_scheme
 from invoicing.errors import RecordNotFoundError
 from invoicing.identifiers import new_id
 from invoicing.languages import name_of_country, page_language
@@ -16,6 +16,9 @@ from invoicing.languages import name_of_country, page_language
 NO_SCHEME = _("Choose what this electronic address is.")
 NO_ADDRESS = _("Write the electronic address, or choose no scheme.")
 NO_LEITWEG_ID = _("This is not a Leitweg-ID. Compare it with the one that the authority gave you.")
+NO_NUMBER = _(
+    "This is not a number of the kind that you chose: compare it, and write its digits alone."
+)
 
 _Record = TypeVar("_Record", bound=models.Model)
 
@@ -82,7 +85,7 @@ class Party(Record):
 
     @override
     def clean(self) -> None:
-        """Refuse an electronic address without its scheme, and a scheme without an address."""
+        """Refuse an electronic address without its scheme, the reverse, and a mistyped address."""
         scheme, address = self.electronic_address_scheme, self.electronic_address
         if address and not scheme:
             raise ValidationError({"electronic_address_scheme": NO_SCHEME})
@@ -90,6 +93,8 @@ class Party(Record):
             raise ValidationError({"electronic_address": NO_ADDRESS})
         if scheme == LEITWEG_ID and not is_leitweg_id(address):
             raise ValidationError({"electronic_address": NO_LEITWEG_ID})
+        if not is_number_of_scheme(address, scheme):
+            raise ValidationError({"electronic_address": NO_NUMBER})
 
     def format_address(self, language: str) -> str:
         """Return the postal address as on an invoice in a language: street, place, country."""

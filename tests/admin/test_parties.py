@@ -95,6 +95,13 @@ def test_a_chosen_scheme_takes_the_address_from_what_is_known(desk, scheme, addr
         ("EM", "", {"electronic_address": "Write the electronic address"}),
         ("9930", "", {"electronic_address": "Write the electronic address"}),
         ("0204", "04011000-1234512345-07", {"electronic_address": "This is not a Leitweg-ID"}),
+        ("0088", "4000001000006", {"electronic_address": "This is not a number"}),
+        ("0088", "4000001-00000-5", {"electronic_address": "This is not a number"}),
+        ("0192", "923609017", {"electronic_address": "This is not a number"}),
+        ("0208", "0403019262", {"electronic_address": "This is not a number"}),
+        ("0208", "403019261", {"electronic_address": "This is not a number"}),
+        ("0007", "2120001356", {"electronic_address": "This is not a number"}),
+        ("0151", "51824753557", {"electronic_address": "This is not a number"}),
         ("0000", "1", {"electronic_address_scheme": "Select a valid choice"}),
     ],
 )
@@ -103,6 +110,24 @@ def test_an_electronic_address_and_its_scheme_go_together(desk, customer, scheme
     said = refused(lambda: save(desk, customer, **fields))
     [(name, start)] = problem.items()
     assert said[name][0].startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "address"),
+    [
+        ("0192", "923609016"),
+        ("0208", "0403019261"),
+        ("0007", "2120001355"),
+        ("0151", "51824753556"),
+    ],
+)
+def test_a_number_that_peppol_checks_is_taken_with_its_check_digits(
+    desk, customer, scheme, address
+):
+    fields = {"electronic_address_scheme": scheme, "electronic_address": address}
+    assert_saved(save(desk, customer, **fields))
+    customer.refresh_from_db()
+    assert customer.electronic_address == address
 
 
 def test_a_leitweg_id_has_its_check_digits(desk, customer):

@@ -288,6 +288,16 @@ MISSING = [
         "The electronic address of the customer is missing: an address in the Peppol network.",
     ),
     (
+        sample(seller={"electronic_address_scheme": "0088", "electronic_address": "4000001000006"}),
+        *(PEPPOL, "", COMPANY),
+        "The electronic address of your company has a mistake in its digits.",
+    ),
+    (
+        sample(buyer={"electronic_address_scheme": "0208", "electronic_address": "0403019262"}),
+        *(PEPPOL, "", CUSTOMER),
+        "The electronic address of the customer has a mistake in its digits.",
+    ),
+    (
         sample(
             SampleLine(quantity="1"), SampleLine(unit_price=1001), currency_code="JPY", minor_unit=0
         ),
