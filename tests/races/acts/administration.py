@@ -223,7 +223,7 @@ def deactivate_rate(stage: Stage) -> None:
 @act("the owner takes proposed rates", Thing.RATE, Thing.SERIES)
 def take_proposed(stage: Stage) -> None:
     rates = propose_rates("DE")[:1]
-    take_rates(stage.acting(stage.people.owner), rates, untaxed=TaxCategory.ZERO)
+    take_rates(stage.acting(stage.people.owner), rates, untaxed=TaxCategory.EXEMPT)
 
 
 @act("the owner changes a team", Thing.PERSON)
