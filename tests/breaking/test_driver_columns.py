@@ -62,7 +62,7 @@ def refused(seconds: float, secret: str) -> dict[str, Any]:
 def called(seconds: float, status: int) -> list[dict[str, Any]]:
     return [
         note("calling", seconds, program="p"),
-        note("called", seconds + 1, program="p", status=status),
+        note("called", seconds + 1, program="p", access_token="a", status=status),
     ]
 
 
@@ -111,6 +111,16 @@ SIGN_INS: dict[str, tuple[list[dict[str, Any]], list[Any], dict[str, int]]] = {
         [*SIGNED_IN, presented(8, "r2"), refused(9, "r2")],
         [SIGN_IN],
         {"sign-ins lost": 1},
+    ),
+    "a call that was refused": (
+        [*SIGNED_IN, *called(3500, 401)],
+        [SIGN_IN],
+        {"sign-ins lost": 1},
+    ),
+    "a call that was refused after the token's hour": (
+        [*SIGNED_IN, *called(3605, 401)],
+        [SIGN_IN],
+        {},
     ),
     "a rotation without its event": (
         SIGNED_IN,

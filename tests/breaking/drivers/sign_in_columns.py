@@ -8,6 +8,8 @@ from tests.breaking.drivers.diary import Note, of_kind
 from tests.breaking.drivers.driver import Found
 
 OK, UNAUTHORIZED = 200, 401
+# An access token is good for an hour from when it was made, which is before it was received.
+ACCESS_TOKEN_SECONDS, LATEST_SECONDS = 3600, 60
 
 
 class SignIn(NamedTuple):
@@ -112,9 +114,15 @@ def find_losses(notes: list[Note], rows: list[SignIn]) -> Iterator[str]:
         for each in of_kind(told, "answered")[is_void:]:
             if each["status"] != OK:
                 yield f"{program} was refused a secret that it used once ({each['error']})"
+        given_at = {
+            each["access_token"]: each["at"]
+            for each in of_kind(told, "answered")
+            if each["status"] == OK
+        }
         for each in of_kind(told, "called"):
-            if each["status"] != OK:
-                yield f"{program} could not call a tool ({each['status']})"
+            age = each["at"] - given_at[each["access_token"]]
+            if each["status"] != OK and age < ACCESS_TOKEN_SECONDS - LATEST_SECONDS:
+                yield f"{program} could not call a tool ({each['status']}) after {age:.0f} s"
 
 
 def _presented(told: list[Note]) -> Counter[str]:
