@@ -84,6 +84,7 @@ def files() -> Iterator[tuple[str, Callable[[], Iterator[bytes]]]]:
 
     from invoicing.exports.archive import write_archive  # noqa: PLC0415  as above
     from invoicing.exports.datev import write_bookings  # noqa: PLC0415  as above
+    from invoicing.exports.datev_format import MOST_BOOKINGS  # noqa: PLC0415  as above
     from invoicing.exports.selection import Selection, read_documents  # noqa: PLC0415  as above
     from invoicing.exports.tables import write_documents, write_lines  # noqa: PLC0415  as above
     from invoicing.models import User  # noqa: PLC0415  as above
@@ -95,7 +96,8 @@ def files() -> Iterator[tuple[str, Callable[[], Iterator[bytes]]]]:
     yield "originals", lambda: write_archive(read)
     yield "documents", lambda: write_documents(read)
     yield "lines, ten of each", lambda: write_lines(read)
-    yield "bookings", lambda: write_bookings(read, march, now=timezone.now())
+    booked = partial(read_documents, pks[:MOST_BOOKINGS], lambda: user)
+    yield "bookings", lambda: write_bookings(booked, march, now=timezone.now())
 
 
 def measure(write: Callable[[], Iterator[bytes]]) -> tuple[int, float, int]:
@@ -109,10 +111,12 @@ def measure(write: Callable[[], Iterator[bytes]]) -> tuple[int, float, int]:
     watcher = Thread(target=watch)
     watcher.start()
     begun = perf_counter()
-    size = sum(map(len, write()))
-    seconds = perf_counter() - begun
-    ended.set()
-    watcher.join()
+    try:
+        size = sum(map(len, write()))
+        seconds = perf_counter() - begun
+    finally:
+        ended.set()
+        watcher.join()
     return size, seconds, max(peak[0] - before, 0)
 
 
